@@ -1,5 +1,6 @@
 // Loops whose iterations are written one behind the other: the kernel without them does the same
 // and touches the same; and which loops are left as they are.
+#include "contract/expression.hpp"
 #include "passes/time_tile/any_host.hpp"
 #include "passes/time_tile/other_kernel/unroll.hpp"
 #include "passes/time_tile/step/loop_iterations.hpp"
@@ -58,7 +59,7 @@ std::string replaced(std::string text, std::string_view old, std::string_view ot
 
 std::string left_of(const std::string& text, const passes::BlockShape& shape = {}) {
   const auto module = test::parsed(text);
-  const emulator::Kernel kernel = emulator::emulate(*module, module->functions[0], {}, shape);
+  emulator::Kernel kernel = emulator::emulate(*module, module->functions[0], {}, shape);
   EXPECT_EQ(kernel.trace.refused.text, "");
   return passes::unroll(kernel, {}, shape).left;
 }
@@ -97,6 +98,33 @@ TEST(UnrollLeaves, LoopsOfUnknownLength) {
   EXPECT_EQ(left_of(looping("mov.u32 %r3, 0;\nsetp.eq.u32 %p1, %r1, 0;",
                             replaced(usual, "setp.ne.u32 %p1, %r3, 5;", ""))),
             not_known);
+}
+
+// From its thread's place on, to one that is a few further: as long as no sum wraps.
+TEST(Unroll, TakesLoopsFromAPlace) {
+  const std::string near = looping("mov.u32 %r5, %ctaid.x;\nmov.u32 %r6, %ntid.x;\n"
+                                   "mad.lo.u32 %r2, %r5, %r6, %r2;\nmov.u32 %r3, %r2;\n"
+                                   "add.u32 %r4, %r2, 5;",
+                                   replaced(usual, "ne.u32 %p1, %r3, 5", "lt.s32 %p1, %r3, %r4"));
+  const auto module = test::parsed(near);
+  emulator::Kernel kernel = test::emulate(*module, "k");
+  const passes::Unrolled made = passes::unroll(kernel);
+  EXPECT_EQ(made.left, "");
+  ASSERT_FALSE(made.conditions.empty());
+  const auto holds = [&](std::uint64_t threads) {
+    return std::ranges::all_of(made.conditions, [&](const contract::Condition& one) {
+      const auto value =
+          contract::evaluate(one.value, {.parameter = {}, .threads = {threads, 1, 1}});
+      return value && *value >= 0;
+    });
+  };
+  EXPECT_TRUE(holds(1024));
+  EXPECT_TRUE(holds(0x7fffffff - 4));
+  EXPECT_FALSE(holds(0x7fffffff - 3));
+  // Below it there is no place in front of the first one.
+  const std::string below = replaced(near, "lt.s32", "lt.u32");
+  EXPECT_EQ(left_of(replaced(below, "mov.u32 %r3, %r2;", "add.u32 %r3, %r2, -2;")),
+            "how often a loop goes round is not known");
 }
 
 TEST(UnrollLeaves, LongLoops) {
@@ -205,7 +233,7 @@ UnrolledRun ran(const std::shared_ptr<const ptx::Module>& module, unsigned block
 
 void expect_the_same(const std::string& text, const passes::BlockShape& shape, unsigned block) {
   const auto module = test::parsed(text);
-  const emulator::Kernel kernel = emulator::emulate(*module, module->functions[0], {}, shape);
+  emulator::Kernel kernel = emulator::emulate(*module, module->functions[0], {}, shape);
   const passes::Unrolled made = passes::unroll(kernel, {}, shape);
   ASSERT_EQ(made.left, "") << text;
   ASSERT_TRUE(made.module) << text;
@@ -241,7 +269,8 @@ TEST(Unroll, LeavesTheSame) {
 TEST(Unroll, LeavesOutOtherFunctions) {
   const std::string one = looping(zero, usual), other = one.substr(one.find(".visible"));
   const auto module = test::parsed(one + replaced(other, "entry k", "entry other"));
-  const passes::Unrolled made = passes::unroll(test::emulate(*module, "k"));
+  emulator::Kernel kernel = test::emulate(*module, "k");
+  const passes::Unrolled made = passes::unroll(kernel);
   ASSERT_TRUE(made.module);
   ASSERT_EQ(made.module->functions.size(), 1U);
   EXPECT_EQ(made.module->functions[0].name, "k");

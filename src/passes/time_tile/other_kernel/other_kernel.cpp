@@ -1,6 +1,8 @@
 // Reads the text that was written, and finds the kernel in it.
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
 
+#include "analysis/liveness.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -15,6 +17,32 @@ std::string edited_text(const ptx::Body& body, std::vector<ptx::Edit> edits) {
         {{module.statements[function.statement].range.begin, code.back().range.end}, ""});
   }
   return ptx::print(module, edits);
+}
+
+std::vector<ptx::Edit> decided_branches(const emulator::Kernel& kernel) {
+  const ptx::Body& body = kernel.body;
+  const auto written = analysis::definitions(body);
+  std::vector<ptx::Edit> edits;
+  for (analysis::BlockId block = 0; block < kernel.cfg.blocks.size(); ++block) {
+    const analysis::Block& code = kernel.cfg.blocks[block];
+    if (code.first == code.end || !kernel.trace.executed[block]) continue;
+    const ptx::Inst& branch = body.insts[code.end - 1];
+    if (branch.op != ptx::Op::bra || branch.guard == ptx::none ||
+        written[branch.guard].size() != 1 ||
+        body.insts[written[branch.guard][0]].guard != ptx::none)
+      continue;
+    const auto made = std::ranges::find_if(kernel.trace.definitions, [&](const auto& definition) {
+      return !definition.at_entry && definition.reg == branch.guard;
+    });
+    if (made == kernel.trace.definitions.end()) continue;
+    const auto value = kernel.context->value(made->value);
+    if (!value) continue;
+    const ptx::Range range = body.module->statements[branch.statement].range;
+    const std::string_view text = body.module->slice(range);
+    const bool is_taken = (*value != 0) != branch.guard_negated;
+    edits.push_back({range, is_taken ? std::string(text.substr(text.find("bra"))) : ""});
+  }
+  return edits;
 }
 
 OtherKernel emulate_text(std::string text, const ptx::Body& of, const emulator::Budget& budget,

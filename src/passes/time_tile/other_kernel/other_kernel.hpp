@@ -22,6 +22,10 @@ struct OtherKernel {
 // many.
 std::string edited_text(const ptx::Body& body, std::vector<ptx::Edit> edits);
 
+// Branches of which it is known which way they go, as jumps, or left out. Nobody comes to what is
+// then not led to.
+std::vector<ptx::Edit> decided_branches(const emulator::Kernel& kernel);
+
 // `text`: of a module with an entry of the name that `of` has.
 OtherKernel emulate_text(std::string text, const ptx::Body& of, const emulator::Budget& budget,
                          const std::array<std::uint32_t, 3>& shape, emulator::Follow follow);

@@ -7,12 +7,14 @@
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
 #include "passes/time_tile/step/loop_iterations.hpp"
+#include "passes/time_tile/step/loop_places.hpp"
 #include "ptx/build.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -186,7 +188,7 @@ private:
 
 class Unroller {
 public:
-  Unroller(const emulator::Kernel& kernel, const emulator::Budget& budget, const BlockShape& shape,
+  Unroller(emulator::Kernel& kernel, const emulator::Budget& budget, const BlockShape& shape,
            emulator::Follow follow)
       : budget_(budget), shape_(shape), follow_(follow), kernel_(&kernel) {}
 
@@ -195,6 +197,7 @@ public:
       const std::vector<Known> known = find_known();
       if (known.empty() || !write(known)) break;
     }
+    if (made_.module) leave_out_branches();
     if (made_.left.empty() && !kernel_->loops.loops.empty())
       made_.left = "too many loops are in each other";
     if (made_.module) made_.kernel.context->allow({});
@@ -206,9 +209,12 @@ private:
   std::vector<Known> find_known() {
     made_.left.clear();
     std::vector<Known> known;
+    std::optional<LoopPlaces> places;
+    if (shape_[0] == 0) places.emplace(*kernel_);
     const auto& loops = kernel_->loops.loops;
     for (auto number = static_cast<std::uint32_t>(loops.size()); number-- > 0;) {
-      LoopIterations iterations = find_iterations(*kernel_, number, shape_);
+      LoopIterations iterations =
+          find_iterations(*kernel_, number, shape_, places ? &*places : nullptr);
       if (!iterations.refused.empty()) {
         made_.left = std::move(iterations.refused);
         continue;
@@ -219,6 +225,23 @@ private:
       if (!is_outer) known.push_back({number, std::move(iterations)});
     }
     return known;
+  }
+
+  // What an iteration asks of its number is known in each copy.
+  void leave_out_branches() {
+    std::vector<ptx::Edit> edits = decided_branches(*kernel_);
+    if (edits.empty()) return;
+    const ptx::Body& body = kernel_->body;
+    OtherKernel made =
+        emulate_text(edited_text(body, std::move(edits)), body, budget_, shape_, follow_);
+    if (made.refused.empty()) take(std::move(made));
+  }
+
+  void take(OtherKernel made) {
+    made_.kernel = std::move(made.kernel);
+    made_.module = std::move(made.module);
+    made_.kernel.context->allow(budget_.allowance());
+    kernel_ = &made_.kernel;
   }
 
   bool write(const std::vector<Known>& known) {
@@ -241,10 +264,11 @@ private:
       made_.left = made.refused.text;
       return false;
     }
-    made_.kernel = std::move(made.kernel);
-    made_.module = std::move(made.module);
-    made_.kernel.context->allow(budget_.allowance());
-    kernel_ = &made_.kernel;
+    for (const Known& one : known)
+      for (const contract::Condition& condition : one.iterations.conditions)
+        if (std::ranges::find(made_.conditions, condition) == made_.conditions.end())
+          made_.conditions.push_back(condition);
+    take(std::move(made));
     return true;
   }
 
@@ -260,14 +284,14 @@ private:
   const emulator::Budget& budget_;
   const BlockShape shape_;
   const emulator::Follow follow_;
-  const emulator::Kernel* kernel_;
+  emulator::Kernel* kernel_;
   Unrolled made_;
 };
 
 } // namespace
 
-Unrolled unroll(const emulator::Kernel& kernel, const emulator::Budget& budget,
-                const BlockShape& shape, emulator::Follow follow) {
+Unrolled unroll(emulator::Kernel& kernel, const emulator::Budget& budget, const BlockShape& shape,
+                emulator::Follow follow) {
   if (kernel.loops.loops.empty()) return {};
   if (Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.left = std::move(why.text)};
   try {

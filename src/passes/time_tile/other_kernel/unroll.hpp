@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ptxasw::passes {
 
@@ -17,12 +18,13 @@ struct Unrolled {
   // None: nothing was unrolled, and the kernel is not valid.
   std::shared_ptr<const ptx::Module> module;
   emulator::Kernel kernel;
+  std::vector<contract::Condition> conditions; // of launches in which both do the same
 };
 
 // `shape`: of the blocks that `kernel` was emulated for; then a loop may go round more often for
 // one thread than for another. Zeros: it goes round equally often for all of them. `follow`: what
 // the kernel is emulated with.
-Unrolled unroll(const emulator::Kernel& kernel, const emulator::Budget& budget = {},
+Unrolled unroll(emulator::Kernel& kernel, const emulator::Budget& budget = {},
                 const BlockShape& shape = {},
                 emulator::Follow follow = emulator::Follow::addresses);
 

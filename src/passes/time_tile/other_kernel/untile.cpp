@@ -262,12 +262,21 @@ StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
     return;
   }
   if (!is_plain) return;
+  if (!this->kernel().loops.loops.empty() && !find_step(this->kernel()).refused.empty())
+    enough_ = with_enough_threads(this->kernel(), budget);
+  if (enough_) {
+    of_enough_ = std::make_unique<StepKernel>(enough_->other.kernel, budget);
+    if (of_enough_->find().refused.empty()) return;
+    of_enough_.reset();
+    enough_.reset();
+  }
   chosen_ = choose_loads(this->kernel(), budget);
   swept_ = sweep(this->kernel(), budget);
   refused_ = chosen_.refused.empty() ? swept_.refused : chosen_.refused;
 }
 
 emulator::Kernel& StepKernel::kernel() {
+  if (of_enough_) return of_enough_->kernel();
   if (untiled_) return untiled_->kernel;
   if (swept_.module) return swept_.kernel;
   if (chosen_.module) return chosen_.kernel;
@@ -277,15 +286,28 @@ emulator::Kernel& StepKernel::kernel() {
 
 StepPlan StepKernel::find(Motion motion, unsigned choice) {
   if (!refused_.empty()) return {.refused = refused_};
+  if (of_enough_) {
+    StepPlan plan = of_enough_->find(motion, choice);
+    add_conditions(plan);
+    return plan;
+  }
   StepPlan plan = find_step(kernel(), motion, choice, swept_.sweep);
   if (plan.refused.text == has_loops && !unrolled_.left.empty()) plan.refused.text = unrolled_.left;
-  if (!untiled_ || !plan.refused.empty()) return plan;
-  const auto add = [&](std::vector<contract::Condition>& conditions) {
-    conditions.insert(conditions.end(), untiled_->conditions.begin(), untiled_->conditions.end());
-  };
-  add(plan.conditions);
-  if (plan.copy) add(plan.copy->conditions);
+  add_conditions(plan);
   return plan;
+}
+
+// That the kernel at hand does what the program's own one does.
+void StepKernel::add_conditions(StepPlan& plan) const {
+  if (!plan.refused.empty()) return;
+  const auto add = [&](const std::vector<contract::Condition>& more) {
+    plan.conditions.insert(plan.conditions.end(), more.begin(), more.end());
+    if (plan.copy)
+      plan.copy->conditions.insert(plan.copy->conditions.end(), more.begin(), more.end());
+  };
+  add(unrolled_.conditions);
+  if (untiled_) add(untiled_->conditions);
+  if (enough_) add(enough_->conditions);
 }
 
 } // namespace ptxasw::passes

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "passes/time_tile/other_kernel/chosen_loads.hpp"
+#include "passes/time_tile/other_kernel/enough_threads.hpp"
 #include "passes/time_tile/other_kernel/idle_barriers.hpp"
 #include "passes/time_tile/other_kernel/sweep.hpp"
 #include "passes/time_tile/other_kernel/unroll.hpp"
@@ -30,7 +31,7 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = 
 
 // A kernel as steps are looked for in it: without barriers at which nothing is handed on, without
 // loops of a known length, without loads of which data choose the address, with threads in the
-// place of a loop over places, and without a tile.
+// place of a loop over places, with one place for each thread, and without a tile.
 class StepKernel {
 public:
   explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {});
@@ -39,6 +40,8 @@ public:
   StepPlan find(Motion motion = Motion::exchanged, unsigned choice = 0);
 
 private:
+  void add_conditions(StepPlan& plan) const;
+
   emulator::Kernel& kernel_;
   Why refused_;
   std::optional<OtherKernel> without_barriers_;
@@ -46,6 +49,9 @@ private:
   ChosenLoads chosen_;
   Swept swept_;
   std::optional<Untiled> untiled_;
+  // Of a kernel with loops of which nothing else makes a step: without these.
+  std::optional<EnoughThreads> enough_;
+  std::unique_ptr<StepKernel> of_enough_;
 };
 
 } // namespace ptxasw::passes

@@ -8,8 +8,9 @@ namespace ptxasw::passes {
 bool IntegerPolynomial::is_linear() const {
   return std::ranges::all_of(terms(), [](const auto& term) {
     return std::ranges::count(term.first, true, &Quantity::is_axis) <= 1 &&
-           std::ranges::all_of(term.first,
-                               [](const Quantity& q) { return q.of == Quantity::Of::launch; });
+           std::ranges::all_of(term.first, [](const Quantity& q) {
+             return q.of == Quantity::Of::launch || q.of == Quantity::Of::threads;
+           });
   });
 }
 

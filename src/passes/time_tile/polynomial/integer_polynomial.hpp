@@ -24,7 +24,8 @@ struct Quantity {
     block_number,
     block_size,
     blocks,
-    iteration
+    iteration,
+    threads // along the axis `number`: the same for all, as what is of the launch
   } of = Of::launch;
   friend auto operator<=>(const Quantity&, const Quantity&) = default;
 };

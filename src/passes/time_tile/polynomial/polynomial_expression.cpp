@@ -16,6 +16,7 @@ Token::Type type_of(unsigned width, bool is_signed) {
 }
 
 Expression expression_of(const Quantity& quantity) {
+  if (quantity.of == Quantity::Of::threads) return threads(quantity.number);
   return {{.kind = Token::Kind::parameter, .as = quantity.as, .value = quantity.number}};
 }
 

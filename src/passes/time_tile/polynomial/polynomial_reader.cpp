@@ -4,6 +4,7 @@
 #include "passes/time_tile/polynomial/polynomial_expression.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -185,6 +186,9 @@ IntegerPolynomialReader::by_row(Term t, Reading& reading) const {
     const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
     made.ranges.push_back({*a, 0, end - 1});
   }
+  // Of a longer number the low bits.
+  if (c_.kind(c_.args(t)[1]) == Kind::extract)
+    made.ranges.push_back({*by, 1, (Number{1} << c_.width(t)) - 1});
   reading.ranges.insert(reading.ranges.end(), made.ranges.begin(), made.ranges.end());
   return Divided{std::move(*whole), x};
 }
@@ -217,8 +221,81 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Readi
 std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading& reading) const {
   const Term condition = c_.args(t)[0];
   if (is_no_row(condition)) return read(c_.args(t)[2], reading);
+  if (auto same = divided_alike(t, reading); same || reading.open.valid()) return same;
+  if (auto same = alike(t, reading)) return same;
   const auto side = side_of(condition, reading);
   return side ? read(c_.args(t)[*side ? 1 : 2], reading) : std::nullopt;
+}
+
+namespace {
+
+// Within a value that is extended, or of which the low half is left, and that is something else
+// where a divisor is zero.
+struct Bare {
+  Term value;
+  std::vector<Term> divisors; // that are not zero
+};
+
+Bare without_width(const sym::Context& c, Term t) {
+  Bare bare{t, {}};
+  for (;;) {
+    const Kind kind = c.kind(bare.value);
+    const auto args = c.args(bare.value);
+    const bool is_low = kind == Kind::extract && c.low(bare.value) == 0;
+    if (kind == Kind::zext || kind == Kind::sext || is_low) {
+      bare.value = args[0];
+    } else if (kind == Kind::ite && c.kind(args[0]) == Kind::eq && c.value(args[1])) {
+      const auto compared = c.args(args[0]);
+      const bool is_second = c.value(compared[1]) == sym::Bits{0};
+      if (!is_second && c.value(compared[0]) != sym::Bits{0}) return bare;
+      bare.divisors.push_back(compared[is_second ? 0 : 1]);
+      bare.value = args[2];
+    } else {
+      return bare;
+    }
+  }
+}
+
+} // namespace
+
+// a / b or a % b of 64 bits, as compilers write it: of 32 bits where that is enough. It is for all
+// a and b below 2^31 that are not negative, whatever the branch asks.
+std::optional<IntegerPolynomial> IntegerPolynomialReader::divided_alike(Term t,
+                                                                        Reading& reading) const {
+  for (const std::size_t side : {1, 2}) {
+    const Bare narrow = without_width(c_, c_.args(t)[side]),
+               wide = without_width(c_, c_.args(t)[3 - side]);
+    const Kind kind = c_.kind(wide.value);
+    if ((kind != Kind::udiv && kind != Kind::urem) || c_.kind(narrow.value) != kind ||
+        c_.width(narrow.value) != 32 || c_.width(wide.value) != 64)
+      continue;
+    const std::array numbers{c_.args(wide.value)[0], c_.args(wide.value)[1]},
+        low{c_.extract(numbers[0], 0, 32), c_.extract(numbers[1], 0, 32)};
+    const auto is_divisor = [&](Term one) { return one == numbers[1] || one == low[1]; };
+    if (low[0] != c_.args(narrow.value)[0] || low[1] != c_.args(narrow.value)[1] ||
+        !std::ranges::all_of(narrow.divisors, is_divisor) ||
+        !std::ranges::all_of(wide.divisors, is_divisor))
+      continue;
+    auto value = read(wide.value, reading);
+    if (!value) return std::nullopt;
+    for (const Term number : numbers) {
+      const auto whole = read(number, reading);
+      if (!whole) return std::nullopt;
+      reading.ranges.push_back({*whole, number == numbers[1] ? 1 : 0, (Number{1} << 31) - 1});
+    }
+    return value;
+  }
+  return std::nullopt;
+}
+
+// A choice between equal numbers.
+std::optional<IntegerPolynomial> IntegerPolynomialReader::alike(Term t, Reading& reading) const {
+  Reading both{.ranges = {}, .choices = reading.choices, .open = {}};
+  auto value = read(c_.args(t)[1], both);
+  const auto other = value ? read(c_.args(t)[2], both) : std::nullopt;
+  if (!other || *value != *other) return std::nullopt;
+  reading.ranges.insert(reading.ranges.end(), both.ranges.begin(), both.ranges.end());
+  return value;
 }
 
 std::optional<bool> IntegerPolynomialReader::side_of(Term condition, Reading& reading) {

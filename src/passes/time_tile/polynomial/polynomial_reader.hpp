@@ -82,6 +82,8 @@ private:
   // Which side of a choice is read; or the condition is open.
   static std::optional<bool> side_of(sym::Term condition, Reading& reading);
   [[nodiscard]] std::optional<IntegerPolynomial> chosen(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> divided_alike(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> alike(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> remainder(sym::Term t, Reading& reading) const;
   // The number of a row and the place in it.
   struct Divided {

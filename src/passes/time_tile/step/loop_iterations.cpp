@@ -2,6 +2,7 @@
 #include "passes/time_tile/step/loop_iterations.hpp"
 
 #include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/step/loop_places.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -21,9 +22,10 @@ constexpr unsigned most_iterations = 128;
 
 class IterationCounter {
 public:
-  IterationCounter(const emulator::Kernel& kernel, std::uint32_t number, const BlockShape& shape)
+  IterationCounter(const emulator::Kernel& kernel, std::uint32_t number, const BlockShape& shape,
+                   const LoopPlaces* places)
       : k_(kernel), c_(*kernel.context), number_(number), loop_(kernel.loops.loops[number]),
-        shape_(shape) {}
+        shape_(shape), places_(places) {}
 
   LoopIterations run() {
     check_form();
@@ -108,14 +110,24 @@ private:
     const std::uint32_t iteration = k_.trace.iterations[number_].id;
     for (unsigned n = 0; n < most_iterations; ++n) {
       known[iteration] = c_.constant(64, n);
-      const auto value = c_.value(c_.substitute(again, known));
-      if (!value) return refuse("how often a loop goes round is not known");
+      const auto goes_on = decide(c_.substitute(again, known));
+      if (!goes_on) return refuse("how often a loop goes round is not known");
       if (iterations_.ends.size() == n) iterations_.ends.push_back(false);
-      if (*value != 0) continue;
+      if (*goes_on) continue;
       iterations_.ends[n] = true;
       return;
     }
     refuse(too_long);
+  }
+
+  std::optional<bool> decide(Term condition) {
+    if (const auto value = c_.value(condition)) return *value != 0;
+    const auto decided = places_ == nullptr ? std::nullopt : places_->decide(condition);
+    if (!decided) return std::nullopt;
+    for (const contract::Condition& one : decided->conditions)
+      if (std::ranges::find(iterations_.conditions, one) == iterations_.conditions.end())
+        iterations_.conditions.push_back(one);
+    return decided->holds;
   }
 
   const emulator::Kernel& k_;
@@ -123,14 +135,15 @@ private:
   const std::uint32_t number_;
   const analysis::Loop& loop_;
   const BlockShape shape_;
+  const LoopPlaces* const places_; // none: threads are told apart by numbers
   LoopIterations iterations_;
 };
 
 } // namespace
 
 LoopIterations find_iterations(const emulator::Kernel& kernel, std::uint32_t number,
-                               const BlockShape& shape) {
-  return IterationCounter(kernel, number, shape).run();
+                               const BlockShape& shape, const LoopPlaces* places) {
+  return IterationCounter(kernel, number, shape, places).run();
 }
 
 Term goes_on(const emulator::Kernel& kernel, const analysis::Loop& loop) {

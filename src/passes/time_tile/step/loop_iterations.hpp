@@ -17,11 +17,15 @@ struct LoopIterations {
   // By iteration, as many as any thread does: some thread that does it does not go on. True of the
   // last one.
   std::vector<bool> ends;
+  std::vector<contract::Condition> conditions; // of launches in which that is so
 };
 
-// `number`: of the kernel's loops. `shape`: see unroll.hpp.
+class LoopPlaces;
+
+// `number`: of the kernel's loops. `shape`: see unroll.hpp. `places`: of loops that count from the
+// place of a thread.
 LoopIterations find_iterations(const emulator::Kernel& kernel, std::uint32_t number,
-                               const BlockShape& shape);
+                               const BlockShape& shape, const LoopPlaces* places = nullptr);
 
 // That an iteration is followed by another one, as it decides at its end. Invalid: not known.
 sym::Term goes_on(const emulator::Kernel& kernel, const analysis::Loop& loop);

@@ -1,0 +1,110 @@
+// Steps with loops that count from the place of a thread, with numbers of 64 bits that are divided,
+// and with loops of which each thread has one place where there are enough of them.
+#include "passes/time_tile/any_host.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace ptxasw {
+namespace {
+
+using test::StepHost;
+using test::Stepped;
+
+std::string counted_forms() {
+  return test::read_file(PTXASW_SOURCE_DIR "/tests/passes/time_tile/forms/counted.ptx");
+}
+
+struct CountedForm {
+  const char* kernel;
+  std::string reads;
+  bool is_inside = false; // places at the rim are not stored
+};
+
+constexpr passes::StepShape counted_shape{
+    .count = 3, .width = 32, .strips = 4, .rows = 8, .columns = 4};
+
+class StepsThatCount : public ::testing::TestWithParam<CountedForm> {};
+
+TEST_P(StepsThatCount, LeaveTheSame) {
+  const CountedForm& row = GetParam();
+  unsigned merged = 0;
+  for (const passes::StepShape& shape : {counted_shape, {5, 64, 4, 8, 2}}) {
+    const Stepped stepped(counted_forms(), row.kernel, shape);
+    EXPECT_EQ(offsets_text(stepped.plan), row.reads);
+    ASSERT_EQ(stepped.entry.refused.text, "");
+    if (shape.columns == 4)
+      test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("counted_{}", row.kernel));
+    for (const auto& [nx, ny] :
+         {std::pair{1U, 1U}, {2U, 2U}, {3U, 3U}, {5U, 7U}, {33U, 17U}, {70U, 35U}, {96U, 97U}}) {
+      const StepHost host = host_for(stepped, nx, ny, {32, 4, 1}, nx);
+      if (!host.fit_error().empty()) {
+        EXPECT_LT(nx, 7U) << host.fit_error();
+        continue;
+      }
+      EXPECT_EQ(host.difference(shape.count + 3, &merged), "") << nx << 'x' << ny;
+      EXPECT_TRUE(host.loads_what_single_ones_touch(shape.count + 3)) << nx << 'x' << ny;
+    }
+  }
+  EXPECT_GE(merged, 6U);
+}
+
+constexpr const char* all_around = "0(-1,-1,0) 0(-1,0,0) 0(-1,1,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) "
+                                   "0(1,-1,0) 0(1,0,0) 0(1,1,0)";
+constexpr const char* beside_each_other = "0(-1,0,0) 0(0,-1,0) 0(0,1,0) 0(1,0,0)";
+
+INSTANTIATE_TEST_SUITE_P(
+    T, StepsThatCount,
+    ::testing::Values(CountedForm{"around", all_around}, CountedForm{"around_in_line", all_around},
+                      CountedForm{"long_torus", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)"},
+                      CountedForm{"strided_line", "0(-1,0,0) 0(0,0,0) 0(1,0,0)", true},
+                      CountedForm{"strided_inside", beside_each_other, true},
+                      CountedForm{"strided_torus", beside_each_other}),
+    [](const auto& row) { return std::string(row.param.kernel); });
+
+// With fewer threads than places some take several.
+TEST(StepsThatCount, NeedAThreadForEachPlace) {
+  const std::string otherwise = "a thread has several places";
+  for (const char* kernel : {"strided_line", "strided_inside", "strided_torus"}) {
+    const Stepped stepped(counted_forms(), kernel, counted_shape);
+    ASSERT_EQ(stepped.entry.refused.text, "") << kernel;
+    StepHost host = host_for(stepped, 200, 200, {32, 4, 1}, 1);
+    EXPECT_EQ(host.fit_error(), "") << kernel;
+    host.grid.x /= 2;
+    const std::string error = host.fit_error();
+    EXPECT_TRUE(error == otherwise || error == "some rows have no threads") << error;
+    if (kernel != std::string("strided_inside")) continue;
+    host.grid = {7, 49};
+    EXPECT_EQ(host.fit_error(), otherwise);
+    host.grid = {7, 50};
+    EXPECT_EQ(host.fit_error(), "");
+  }
+}
+
+std::string refused_with(const char* kernel_name, const std::string& some,
+                         const std::string& other) {
+  std::string text = counted_forms();
+  const auto at = text.find(some, text.find(fmt::format(".entry {}(", kernel_name)));
+  EXPECT_NE(at, std::string::npos) << some;
+  const auto module = test::parsed(text.replace(at, some.size(), other));
+  emulator::Kernel kernel = test::emulate(*module, kernel_name);
+  return passes::StepKernel(kernel, {.time = std::chrono::seconds(30)}).find().refused.text;
+}
+
+// The number of 32 bits that is divided is not the low half of the one of 64.
+TEST(StepsThatCountRefused, WhereTwoDivisionsAreNotAlike) {
+  const std::string division = "div.u32 \t", remainder = "rem.u32 \t";
+  EXPECT_NE(refused_with("long_torus", division, "add.s32 %r1, %r1, 0;\nsub.u32 \t"), "");
+  EXPECT_NE(refused_with("long_torus", remainder, "sub.u32 \t"), "");
+  EXPECT_EQ(refused_with("long_torus", remainder, remainder), "");
+}
+
+// Another number of places than threads has no quotient that is known, and a stride of half as many
+// threads has two places each.
+TEST(StepsThatCountRefused, WhereTheStrideIsAnother) {
+  EXPECT_NE(refused_with("strided_line", "%nctaid.x;", "%nctaid.y;"), "");
+}
+
+} // namespace
+} // namespace ptxasw
