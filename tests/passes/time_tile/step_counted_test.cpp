@@ -100,6 +100,22 @@ TEST(StepsThatCountRefused, WhereTwoDivisionsAreNotAlike) {
   EXPECT_EQ(refused_with("long_torus", remainder, remainder), "");
 }
 
+// Of the quotient of 64 bits less is left than 32 bits.
+TEST(StepsThatCountRefused, WhereAQuotientIsCut) {
+  const std::string text = counted_forms();
+  const auto at = text.find("div.u64", text.find(".entry long_torus("));
+  ASSERT_NE(at, std::string::npos);
+  const std::string line = text.substr(at, text.find('\n', at) - at),
+                    quotient = line.substr(line.find('%'), line.find(',') - line.find('%'));
+  const auto cut = [&](const char* bits) {
+    return refused_with("long_torus", line,
+                        fmt::format("{0}\n and.b64 {1}, {1}, {2};", line, quotient, bits));
+  };
+  EXPECT_NE(cut("0xff"), "");
+  EXPECT_NE(cut("0xffff"), "");
+  EXPECT_EQ(cut("0xffffffff"), "");
+}
+
 // Another number of places than threads has no quotient that is known, and a stride of half as many
 // threads has two places each.
 TEST(StepsThatCountRefused, WhereTheStrideIsAnother) {

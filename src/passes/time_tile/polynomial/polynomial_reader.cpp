@@ -229,8 +229,8 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading
 
 namespace {
 
-// Within a value that is extended, or of which the low half is left, and that is something else
-// where a divisor is zero.
+// Within a value that is extended, or of which the low half is left (no less: 32 bits hold it), and
+// that is something else where a divisor is zero.
 struct Bare {
   Term value;
   std::vector<Term> divisors; // that are not zero
@@ -241,7 +241,8 @@ Bare without_width(const sym::Context& c, Term t) {
   for (;;) {
     const Kind kind = c.kind(bare.value);
     const auto args = c.args(bare.value);
-    const bool is_low = kind == Kind::extract && c.low(bare.value) == 0;
+    const bool is_low =
+        kind == Kind::extract && c.low(bare.value) == 0 && c.width(bare.value) >= 32;
     if (kind == Kind::zext || kind == Kind::sext || is_low) {
       bare.value = args[0];
     } else if (kind == Kind::ite && c.kind(args[0]) == Kind::eq && c.value(args[1])) {
