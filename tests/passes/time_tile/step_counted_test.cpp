@@ -122,5 +122,49 @@ TEST(StepsThatCountRefused, WhereTheStrideIsAnother) {
   EXPECT_NE(refused_with("strided_line", "%nctaid.x;", "%nctaid.y;"), "");
 }
 
+// Each number hangs on the one before: who uses them is not looked for in all of the kernel.
+TEST(StepsThatCountRefused, SoonWhereThereAreManyNumbers) {
+  constexpr unsigned numbers = 2000;
+  std::string text = fmt::format(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n, .param .u32 step)
+{{
+.reg .pred %p<3>;
+.reg .b32 %r<9>;
+.reg .b32 %a<{}>;
+.reg .b64 %rd<4>;
+ld.param.u64 %rd1, [out];
+ld.param.u32 %r1, [n];
+ld.param.u32 %r2, [step];
+mov.u32 %r3, %ctaid.x;
+mov.u32 %r4, %ntid.x;
+mov.u32 %r5, %tid.x;
+mad.lo.u32 %r6, %r3, %r4, %r5;
+next:
+mul.lo.u32 %a0, %r6, 3;
+)",
+                                 numbers + 1);
+  for (unsigned n = 0; n < numbers; ++n)
+    text +=
+        fmt::format("{} %a{}, %a{}, {};\n", n % 2 == 0 ? "xor.b32" : "add.u32", n + 1, n, n | 5U);
+  text += fmt::format(R"(setp.gt.u32 %p1, %a{}, %r1;
+mul.wide.u32 %rd2, %r6, 4;
+add.s64 %rd3, %rd1, %rd2;
+@%p1 st.global.u32 [%rd3], %r6;
+add.u32 %r6, %r6, %r2;
+setp.lt.u32 %p2, %r6, %r1;
+@%p2 bra next;
+ret;
+}}
+)",
+                      numbers);
+  const auto module = test::parsed(text);
+  emulator::Kernel kernel = test::emulate(*module, "k");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_NE(passes::StepKernel(kernel).find().refused.text, "");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
 } // namespace
 } // namespace ptxasw

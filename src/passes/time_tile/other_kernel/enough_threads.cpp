@@ -56,7 +56,7 @@ class Decider {
 public:
   explicit Decider(emulator::Kernel& kernel)
       : k_(kernel), c_(*kernel.context), body_(kernel.body), places_(kernel),
-        written_(analysis::definitions(body_)) {}
+        written_(analysis::definitions(body_)), users_(users()) {}
 
   std::vector<ptx::Edit> run() {
     Meaning meaning;
@@ -202,6 +202,17 @@ private:
   // --- Instructions
   // --------------------------------------------------------------------------------
 
+  // By register, of the instructions that are executed.
+  [[nodiscard]] std::vector<std::vector<InstId>> users() const {
+    std::vector<std::vector<InstId>> made(body_.registers.size());
+    for (InstId id = 0; id < body_.insts.size(); ++id)
+      if (k_.trace.executed[k_.cfg.block_of[id]])
+        analysis::for_each_use(body_, body_.insts[id], [&](RegId used) {
+          if (made[used].empty() || made[used].back() != id) made[used].push_back(id);
+        });
+    return made;
+  }
+
   // Where what the register holds is used for more than computation. None: not known.
   std::optional<BlockId> used_at(RegId first) {
     std::set<RegId> seen{first};
@@ -211,12 +222,8 @@ private:
       const RegId reg = open.back();
       open.pop_back();
       if (written_[reg].size() != 1) return std::nullopt;
-      for (InstId id = 0; id < body_.insts.size(); ++id) {
+      for (const InstId id : users_[reg]) {
         const Inst& inst = body_.insts[id];
-        if (!k_.trace.executed[k_.cfg.block_of[id]]) continue;
-        bool is_used = false;
-        analysis::for_each_use(body_, inst, [&](RegId used) { is_used = is_used || used == reg; });
-        if (!is_used) continue;
         if (ptx::group(inst.op) == Group::pure && inst.guard == ptx::none) {
           analysis::for_each_definition(body_, inst, [&](RegId made) {
             if (seen.insert(made).second) open.push_back(made);
@@ -238,17 +245,18 @@ private:
         ptx::group(inst.op) != Group::pure || written_[definition.reg].size() != 1 ||
         c_.value(definition.value))
       return;
+    const unsigned width = c_.width(definition.value);
+    const Kind kind = c_.kind(definition.value);
+    const bool is_quotient = kind == Kind::udiv || kind == Kind::sdiv;
+    if (!is_quotient && width != 1) return; // who uses it takes long to find
     const auto at = used_at(definition.reg);
     if (!at || !k_.cfg.dominates(k_.cfg.block_of[definition.inst], *at)) return;
     std::vector<Condition> needed;
-    const unsigned width = c_.width(definition.value);
-    if (c_.kind(definition.value) == Kind::udiv || c_.kind(definition.value) == Kind::sdiv) {
+    if (is_quotient) {
       if (is_below_threads(definition.value, box_at(*at, needed), needed))
         write(inst, fmt::format("mov.b{} \t{}, 0;", width, name(definition.reg)), needed);
-    } else if (width == 1) {
-      if (const auto holds = compare(definition.value, box_at(*at, needed), needed))
-        write(inst, fmt::format("mov.pred \t{}, {};", name(definition.reg), *holds ? -1 : 0),
-              needed);
+    } else if (const auto holds = compare(definition.value, box_at(*at, needed), needed)) {
+      write(inst, fmt::format("mov.pred \t{}, {};", name(definition.reg), *holds ? -1 : 0), needed);
     }
   }
 
@@ -282,6 +290,7 @@ private:
   const ptx::Body& body_;
   StepPlaces places_;
   const std::vector<std::vector<InstId>> written_; // by register
+  const std::vector<std::vector<InstId>> users_;
   std::optional<IntegerPolynomialReader> reader_;
   Box grid_;
   std::set<std::uint32_t> ended_;   // loops
