@@ -50,16 +50,16 @@ TEST_P(StepsWithData, LeaveTheSame) {
   }
 }
 
-constexpr const char* star = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
+constexpr const char* star_of_data = "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)";
 
 INSTANTIATE_TEST_SUITE_P(
     T, StepsWithData,
-    ::testing::Values(DataForm{"obstacle", star}, DataForm{"no_flux", star},
-                      DataForm{"walls", star}, DataForm{"upwind", star},
+    ::testing::Values(DataForm{"obstacle", star_of_data}, DataForm{"no_flux", star_of_data},
+                      DataForm{"walls", star_of_data}, DataForm{"upwind", star_of_data},
                       DataForm{"burgers", "0(-1,0,0) 0(0,0,0) 0(1,0,0)"},
-                      DataForm{"round_torus", star},
+                      DataForm{"round_torus", star_of_data},
                       DataForm{"corner", "0(-1,-1,0) 0(-1,1,0) 0(0,0,0) 0(1,-1,0) 0(1,1,0)"},
-                      DataForm{"fire", star}, DataForm{"states", star},
+                      DataForm{"fire", star_of_data}, DataForm{"states", star_of_data},
                       DataForm{"wave", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0) 0(0,0,0)",
                                passes::Motion::rotated}),
     [](const auto& row) { return std::string(row.param.kernel); });

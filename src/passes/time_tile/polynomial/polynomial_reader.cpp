@@ -181,14 +181,11 @@ IntegerPolynomialReader::by_row(Term t, Reading& reading) const {
   const auto x = IntegerPolynomial::coordinate(0);
   auto whole = quotient(*a - x, *row_);
   if (!whole || !whole->along(0).is_zero()) return std::nullopt;
-  if (*a != thread(0)) {
-    const bool is_signed = c_.kind(t) == Kind::sdiv || c_.kind(t) == Kind::srem;
-    const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
-    made.ranges.push_back({*a, 0, end - 1});
-  }
+  const bool is_signed = c_.kind(t) == Kind::sdiv || c_.kind(t) == Kind::srem;
+  const Number last = (Number{1} << (c_.width(t) - (is_signed ? 1 : 0))) - 1;
+  if (*a != thread(0)) made.ranges.push_back({*a, 0, last});
   // Of a longer number the low bits.
-  if (c_.kind(c_.args(t)[1]) == Kind::extract)
-    made.ranges.push_back({*by, 1, (Number{1} << c_.width(t)) - 1});
+  if (c_.kind(c_.args(t)[1]) == Kind::extract) made.ranges.push_back({*by, 1, last});
   reading.ranges.insert(reading.ranges.end(), made.ranges.begin(), made.ranges.end());
   return Divided{std::move(*whole), x};
 }
