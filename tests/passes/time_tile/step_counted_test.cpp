@@ -63,6 +63,23 @@ INSTANTIATE_TEST_SUITE_P(
                       CountedForm{"strided_torus", beside_each_other}),
     [](const auto& row) { return std::string(row.param.kernel); });
 
+// A number of the thread is stored as it is, and loads are there for nothing.
+TEST(StepsThatCount, MayStoreThePlaceItself) {
+  std::string text = counted_forms();
+  const std::string some = "st.global.u8 \t[%rd10], %r31;";
+  const auto at = text.find(some);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, some.size(), "st.global.u8 \t[%rd10], %r1;");
+  const Stepped stepped(text, "around_in_line", counted_shape);
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  test::expect_that_ptxas_takes(*stepped.both->text, "counted_place");
+  unsigned merged = 0;
+  const StepHost host = host_for(stepped, 33, 17, {32, 4, 1}, 33);
+  EXPECT_EQ(host.fit_error(), "");
+  EXPECT_EQ(host.difference(counted_shape.count + 3, &merged), "");
+  EXPECT_GE(merged, 1U);
+}
+
 // With fewer threads than places some take several.
 TEST(StepsThatCount, NeedAThreadForEachPlace) {
   const std::string otherwise = "a thread has several places";

@@ -195,6 +195,14 @@ add.rn.f32 %f4, %f2, %f3;
 st.global.f32 [%rd6], %f4;
 )"),
               HasSubstr("what it reads is written behind it"));
+  EXPECT_THAT(refused(R"(
+@%p8 bra out;
+setp.ge.s32 %p8, %r10, %r1;
+@%p8 bra out;
+ld.global.f32 %f1, [%rd5];
+st.global.f32 [%rd6], %f1;
+)"),
+              HasSubstr("what it reads is written behind it"));
 }
 
 // Out where x >= n, y < 1 or y >= m - 1.

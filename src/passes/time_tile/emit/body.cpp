@@ -44,8 +44,15 @@ StepBody::StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Co
     : kernel_(kernel), body_(kernel.body), plan_(plan), code_(code),
       parameter_names_(std::move(parameter_names)), varying_(std::move(varying)),
       names_(kernel.body) {
+  std::vector<RegId> stored;
+  for (const StepArray& array : plan.arrays)
+    for (const InstId store : array.stores)
+      for (const Arg& value : body_.src(body_.insts[store]))
+        if (value.kind == Arg::Kind::reg) stored.push_back(value.id);
   find_wide(plan.guard_slice);
   find_wide(plan.value_slice);
+  for (const RegId reg : stored)
+    note_place(reg);
   classify(plan.guard_slice);
   classify(plan.value_slice);
   split_guards();
@@ -54,10 +61,7 @@ StepBody::StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Co
   };
   for (const InstId id : plan.value_slice)
     analysis::for_each_use(body_, body_.insts[id], look_at);
-  for (const StepArray& array : plan.arrays)
-    for (const InstId store : array.stores)
-      for (const Arg& value : body_.src(body_.insts[store]))
-        if (value.kind == Arg::Kind::reg) look_at(value.id);
+  std::ranges::for_each(stored, look_at);
   values_ = plan.value_slice;
   std::ranges::sort(values_);
 }
@@ -85,15 +89,17 @@ void StepBody::find_wide(std::span<const InstId> slice) {
     analysis::for_each_definition(body_, body_.insts[id], [&](RegId reg) {
       if (!written.insert(reg).second) several_.insert(reg);
     });
-    analysis::for_each_use(body_, body_.insts[id], [&](RegId reg) {
-      if (plan_.coordinates.contains(reg) && ptx::bit_width(body_.registers[reg].type) == 64 &&
-          std::ranges::find(wide_, reg) == wide_.end())
-        wide_.push_back(reg);
-      if (plan_.rows && plan_.rows->numbers.contains(reg) &&
-          std::ranges::find(numbers_, reg) == numbers_.end())
-        numbers_.push_back(reg);
-    });
+    analysis::for_each_use(body_, body_.insts[id], [&](RegId reg) { note_place(reg); });
   }
+}
+
+void StepBody::note_place(RegId reg) {
+  if (plan_.coordinates.contains(reg) && ptx::bit_width(body_.registers[reg].type) == 64 &&
+      std::ranges::find(wide_, reg) == wide_.end())
+    wide_.push_back(reg);
+  if (plan_.rows && plan_.rows->numbers.contains(reg) &&
+      std::ranges::find(numbers_, reg) == numbers_.end())
+    numbers_.push_back(reg);
 }
 
 // A place that stores is not negative.

@@ -97,6 +97,7 @@ private:
   // Each thread that stores executes the block.
   [[nodiscard]] bool always(analysis::BlockId block) const;
   void find_wide(std::span<const ptx::InstId> slice);
+  void note_place(ptx::RegId reg); // that has to be there in another form
   void widen(const Place& place, Renamed& renamed);
   // Of a block of the way: those behind it that the copy has.
   [[nodiscard]] std::vector<analysis::BlockId> behind(analysis::BlockId block, bool inner) const;

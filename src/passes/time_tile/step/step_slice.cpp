@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -17,6 +18,12 @@ using ptx::Arg;
 using ptx::Group;
 using ptx::Inst;
 using ptx::InstId;
+
+namespace {
+
+constexpr std::string_view written_behind = "what it reads is written behind it";
+
+} // namespace
 
 void StepSlice::refuse(Reason reason, std::string why) {
   if (refused_.empty()) refused_ = {reason, std::move(why)};
@@ -31,8 +38,14 @@ Why StepSlice::run(std::span<const StepRead* const> others) {
   for (std::vector<InstId>& all : on_way_)
     std::erase_if(all, [&](InstId id) { return !region_.has(k_.cfg.block_of[id]); });
   std::vector<Arg> guards, values;
-  for (const StepGuard& guard : plan_.guards)
+  for (const StepGuard& guard : plan_.guards) {
     guards.push_back({.kind = Arg::Kind::reg, .id = guard.predicate});
+    const InstId branch = k_.cfg.blocks[guard.block].end - 1;
+    const auto is_ahead = [&](InstId id) { return id < branch; };
+    if (!plan_.is_place(guard.predicate) &&
+        std::ranges::none_of(on_way_[guard.predicate], is_ahead))
+      refuse(Reason::step_form, body_.insts[branch], written_behind);
+  }
   for (const StepArray& array : plan_.arrays)
     for (const InstId store : array.stores)
       for (const Arg& part : body_.src(body_.insts[store]))
@@ -122,7 +135,7 @@ void StepSlice::check_order(std::span<const InstId> slice) {
     const StepArray* array = nullptr;
     if (plan_.load_of(id, array) == nullptr)
       analysis::for_each_use(body_, inst, [&](ptx::RegId reg) {
-        if (is_missing(reg)) refuse(Reason::step_form, inst, "what it reads is written behind it");
+        if (is_missing(reg)) refuse(Reason::step_form, inst, written_behind);
       });
     analysis::for_each_definition(body_, inst, [&](ptx::RegId reg) { written.insert(reg); });
   }
