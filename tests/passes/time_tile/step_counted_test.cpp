@@ -58,6 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
     T, StepsThatCount,
     ::testing::Values(CountedForm{"around", all_around}, CountedForm{"around_in_line", all_around},
                       CountedForm{"long_torus", "0(-1,0,0) 0(0,-1,0) 0(0,0,0) 0(0,1,0) 0(1,0,0)"},
+                      CountedForm{"long_rows", "0(0,0,0) 0(1,0,0)"},
                       CountedForm{"strided_line", "0(-1,0,0) 0(0,0,0) 0(1,0,0)", true},
                       CountedForm{"strided_inside", beside_each_other, true},
                       CountedForm{"strided_torus", beside_each_other}),
@@ -120,17 +121,17 @@ TEST(StepsThatCountRefused, WhereTwoDivisionsAreNotAlike) {
 // Of the quotient of 64 bits less is left than 32 bits.
 TEST(StepsThatCountRefused, WhereAQuotientIsCut) {
   const std::string text = counted_forms();
-  const auto at = text.find("div.u64", text.find(".entry long_torus("));
+  const auto at = text.find("div.u64", text.find(".entry long_rows("));
   ASSERT_NE(at, std::string::npos);
   const std::string line = text.substr(at, text.find('\n', at) - at),
                     quotient = line.substr(line.find('%'), line.find(',') - line.find('%'));
-  const auto cut = [&](const char* bits) {
-    return refused_with("long_torus", line,
-                        fmt::format("{0}\n and.b64 {1}, {1}, {2};", line, quotient, bits));
+  const auto cut_to = [&](const char* type) {
+    return refused_with("long_rows", line,
+                        fmt::format("{0}\n cvt.u64.{2} {1}, {1};", line, quotient, type));
   };
-  EXPECT_NE(cut("0xff"), "");
-  EXPECT_NE(cut("0xffff"), "");
-  EXPECT_EQ(cut("0xffffffff"), "");
+  EXPECT_NE(cut_to("u8"), "");
+  EXPECT_NE(cut_to("u16"), "");
+  EXPECT_EQ(cut_to("u32"), "");
 }
 
 // Another number of places than threads has no quotient that is known, and a stride of half as many
