@@ -197,7 +197,8 @@ public:
       const std::vector<Known> known = find_known();
       if (known.empty() || !write(known)) break;
     }
-    if (made_.module) leave_out_branches();
+    // A tile in blocks of a known shape is looked at with its branches.
+    if (made_.module && shape_[0] == 0) leave_out_branches();
     if (made_.left.empty() && !kernel_->loops.loops.empty())
       made_.left = "too many loops are in each other";
     if (made_.module) made_.kernel.context->allow({});
