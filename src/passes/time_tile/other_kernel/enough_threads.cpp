@@ -80,7 +80,6 @@ public:
 
 private:
   // --- Loops
-  // ---------------------------------------------------------------------------------------
 
   // Loops that end behind their first iteration, if all of them do.
   void find_ended() {
@@ -110,7 +109,6 @@ private:
   }
 
   // --- Whole numbers
-  // -------------------------------------------------------------------------------
 
   std::optional<IntegerPolynomial> read(Term t, Reading& reading) {
     const auto whole = reader_->read(at_first(t), reading);
@@ -118,11 +116,7 @@ private:
   }
 
   static void require(std::vector<Condition>& needed, Expression value, const char* otherwise) {
-    const bool always = value.size() == 1 && value[0].kind == contract::Token::Kind::constant &&
-                        value[0].value >= 0;
-    Condition made{std::move(value), otherwise};
-    if (!always && std::ranges::find(needed, made) == needed.end())
-      needed.push_back(std::move(made));
+    if (!always_holds(value)) add_once(needed, {std::move(value), otherwise});
   }
 
   // At all places of the box.
@@ -169,22 +163,13 @@ private:
       const auto other = compare(*negated, box, needed);
       return other ? std::optional(!*other) : std::nullopt;
     }
-    const Kind kind = c_.kind(condition);
-    if (kind != Kind::slt && kind != Kind::ult) return std::nullopt;
-    const unsigned width = c_.width(c_.args(condition)[0]);
-    if (width != 32 && width != 64) return std::nullopt;
-    Reading reading;
-    const auto left = read(c_.args(condition)[0], reading);
-    const auto right = left ? read(c_.args(condition)[1], reading) : std::nullopt;
-    if (!right) return std::nullopt;
-    const IntegerPolynomial difference = *left - *right;
+    const auto compared =
+        less_than(c_, condition, [&](Term side, Reading& reading) { return read(side, reading); });
+    if (!compared) return std::nullopt;
+    const IntegerPolynomial difference = compared->left - compared->right;
     const auto sign = sign_of_threads(difference);
     if (!sign || !difference.is_linear()) return std::nullopt;
-    const Number end = Number{1} << width;
-    for (const IntegerPolynomial& side : {*left, *right})
-      reading.ranges.push_back(
-          {side, kind == Kind::ult ? 0 : -end / 2, kind == Kind::ult ? end - 1 : end / 2 - 1});
-    for (const InRange& range : reading.ranges)
+    for (const InRange& range : compared->ranges)
       if (!require_range(needed, box, range)) return std::nullopt;
     require(needed, *sign ? least_in(box, difference) : minus(number(-1), most_in(box, difference)),
             "a thread has several places");
@@ -200,7 +185,6 @@ private:
   }
 
   // --- Instructions
-  // --------------------------------------------------------------------------------
 
   // By register, of the instructions that are executed.
   [[nodiscard]] std::vector<std::vector<InstId>> users() const {

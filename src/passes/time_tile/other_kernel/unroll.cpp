@@ -6,6 +6,7 @@
 #include "passes/shared/bindings.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
+#include "passes/time_tile/polynomial/polynomial_expression.hpp"
 #include "passes/time_tile/step/loop_iterations.hpp"
 #include "passes/time_tile/step/loop_places.hpp"
 #include "ptx/build.hpp"
@@ -267,8 +268,7 @@ private:
     }
     for (const Known& one : known)
       for (const contract::Condition& condition : one.iterations.conditions)
-        if (std::ranges::find(made_.conditions, condition) == made_.conditions.end())
-          made_.conditions.push_back(condition);
+        add_once(made_.conditions, condition);
     take(std::move(made));
     return true;
   }

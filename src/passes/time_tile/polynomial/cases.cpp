@@ -89,14 +89,12 @@ private:
     if (difference.too_large() || !difference.is_linear()) return std::nullopt;
     Bounded made{.bounds = {}, .edges = {}, .ranges = std::move(reading.ranges)};
     // What the machine compares are these numbers; equal they are if they are equal modulo 2^width.
-    const bool is_unsigned = c_.kind(t) == Kind::ult;
-    const Number end = Number{1} << width;
     if (c_.kind(t) == Kind::eq) {
+      const Number end = Number{1} << width;
       made.ranges.push_back({difference, 1 - end, end - 1});
     } else {
       for (const IntegerPolynomial& number : {*a, *b})
-        made.ranges.push_back(
-            {number, is_unsigned ? 0 : -end / 2, is_unsigned ? end - 1 : end / 2 - 1});
+        made.ranges.push_back(in_type(number, width, c_.kind(t) == Kind::slt));
     }
     const bool equal = c_.kind(t) == Kind::eq;
     if (difference == difference.elsewhere())
@@ -255,6 +253,26 @@ Bounded both(const Bounded& a, const Bounded& b) {
   all.edges.insert(all.edges.end(), b.edges.begin(), b.edges.end());
   all.ranges.insert(all.ranges.end(), b.ranges.begin(), b.ranges.end());
   return all;
+}
+
+InRange in_type(IntegerPolynomial value, unsigned width, bool is_signed) {
+  const Number end = Number{1} << width;
+  return {std::move(value), is_signed ? -end / 2 : 0, is_signed ? end / 2 - 1 : end - 1};
+}
+
+std::optional<LessThan> less_than(const sym::Context& context, Term condition,
+                                  const ReadSide& read) {
+  const Kind kind = context.kind(condition);
+  if (kind != Kind::slt && kind != Kind::ult) return std::nullopt;
+  const Term first = context.args(condition)[0], second = context.args(condition)[1];
+  const unsigned width = context.width(first);
+  if (width != 32 && width != 64) return std::nullopt;
+  Reading reading;
+  auto left = read(first, reading), right = left ? read(second, reading) : std::nullopt;
+  if (!right) return std::nullopt;
+  for (const IntegerPolynomial& side : {*left, *right})
+    reading.ranges.push_back(in_type(side, width, kind == Kind::slt));
+  return LessThan{std::move(*left), std::move(*right), std::move(reading.ranges)};
 }
 
 std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,

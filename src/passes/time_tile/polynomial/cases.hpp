@@ -9,6 +9,7 @@
 #include "passes/time_tile/polynomial/polynomial_reader.hpp"
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -53,6 +54,19 @@ std::optional<std::vector<Bounded>> split(const IntegerPolynomialReader& reader,
 // Of (a | b) < 0, as compilers write a < 0 || b < 0, that; of & likewise. None: it is something
 // else.
 std::optional<sym::Term> signs_apart(sym::Context& context, sym::Term t);
+
+// The number is what the machine has.
+InRange in_type(IntegerPolynomial value, unsigned width, bool is_signed);
+
+// a < b, signed or not, of 32 or 64 bits: what the machine compares where the ranges hold.
+struct LessThan {
+  IntegerPolynomial left, right;
+  std::vector<InRange> ranges;
+};
+using ReadSide = std::function<std::optional<IntegerPolynomial>(sym::Term side, Reading& reading)>;
+// None: it is no such comparison, or `read` knows no number for a side.
+std::optional<LessThan> less_than(const sym::Context& context, sym::Term condition,
+                                  const ReadSide& read);
 
 struct AddressCase {
   IntegerPolynomialReader::Place place;

@@ -1,6 +1,7 @@
 // Writes expressions of a contract, as short as constants allow.
 #include "passes/time_tile/polynomial/polynomial_expression.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -128,6 +129,15 @@ Expression least_in(const Box& box, const IntegerPolynomial& whole) {
 
 Expression most_in(const Box& box, const IntegerPolynomial& whole) {
   return extreme(box, whole, true);
+}
+
+bool always_holds(const Expression& value) {
+  return value.size() == 1 && value[0].kind == Token::Kind::constant && value[0].value >= 0;
+}
+
+void add_once(std::vector<contract::Condition>& conditions, contract::Condition condition) {
+  if (std::ranges::find(conditions, condition) == conditions.end())
+    conditions.push_back(std::move(condition));
 }
 
 } // namespace ptxasw::passes

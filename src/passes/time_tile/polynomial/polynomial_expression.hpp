@@ -1,10 +1,12 @@
 // Polynomials as expressions of a contract, which are evaluated for each launch.
 #pragma once
 
+#include "contract/contract.hpp"
 #include "passes/time_tile/polynomial/integer_polynomial.hpp"
 
 #include <array>
 #include <utility>
+#include <vector>
 
 namespace ptxasw::passes {
 
@@ -25,6 +27,10 @@ inline contract::Expression times(contract::Expression a, const contract::Expres
 }
 // Of a polynomial without coordinates.
 contract::Expression expression_of(const IntegerPolynomial& whole);
+
+// Of a condition: there is no launch of which the value is negative.
+bool always_holds(const contract::Expression& value);
+void add_once(std::vector<contract::Condition>& conditions, contract::Condition condition);
 
 // Coordinates from `first` up to, not including, `end`.
 struct Span {

@@ -2,6 +2,7 @@
 #include "passes/time_tile/step/loop_iterations.hpp"
 
 #include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/polynomial/polynomial_expression.hpp"
 #include "passes/time_tile/step/loop_places.hpp"
 
 #include <algorithm>
@@ -125,8 +126,7 @@ private:
     const auto decided = places_ == nullptr ? std::nullopt : places_->decide(condition);
     if (!decided) return std::nullopt;
     for (const contract::Condition& one : decided->conditions)
-      if (std::ranges::find(iterations_.conditions, one) == iterations_.conditions.end())
-        iterations_.conditions.push_back(one);
+      add_once(iterations_.conditions, one);
     return decided->holds;
   }
 

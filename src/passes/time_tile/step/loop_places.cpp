@@ -1,6 +1,7 @@
 // Compares numbers of which the difference is the same for all threads.
 #include "passes/time_tile/step/loop_places.hpp"
 
+#include "passes/time_tile/polynomial/cases.hpp"
 #include "passes/time_tile/polynomial/polynomial_expression.hpp"
 #include "passes/time_tile/step/step_axes.hpp"
 #include "passes/time_tile/step/step_rows.hpp"
@@ -41,25 +42,14 @@ std::optional<LoopPlaces::Decided> LoopPlaces::decide(Term condition) const {
     if (other) other->holds = !other->holds;
     return other;
   }
-  const Kind kind = c_.kind(condition);
-  if (kind != Kind::slt && kind != Kind::ult) return std::nullopt;
-  const unsigned width = c_.width(c_.args(condition)[0]);
-  if (width != 32 && width != 64) return std::nullopt;
-  Reading reading;
-  const auto side = [&](std::size_t n) {
-    return reader_->read(places_.at(c_.args(condition)[n], 0), reading);
-  };
-  const auto left = side(0), right = left ? side(1) : std::nullopt;
-  if (!right) return std::nullopt;
-  const auto difference = (*left - *right).constant();
+  const auto compared = less_than(c_, condition, [&](Term side, Reading& reading) {
+    return reader_->read(places_.at(side, 0), reading);
+  });
+  if (!compared) return std::nullopt;
+  const auto difference = (compared->left - compared->right).constant();
   if (!difference) return std::nullopt;
-  // What the machine compares are these numbers.
-  const Number end = Number{1} << width;
-  for (const IntegerPolynomial& number : {*left, *right})
-    reading.ranges.push_back(
-        {number, kind == Kind::ult ? 0 : -end / 2, kind == Kind::ult ? end - 1 : end / 2 - 1});
   Decided decided{.holds = *difference < 0, .conditions = known_};
-  for (const InRange& range : reading.ranges)
+  for (const InRange& range : compared->ranges)
     if (!add_for_all(decided.conditions, range)) return std::nullopt;
   return decided;
 }
@@ -69,9 +59,7 @@ std::optional<LoopPlaces::Decided> LoopPlaces::decide(Term condition) const {
 bool LoopPlaces::add_for_all(std::vector<contract::Condition>& conditions,
                              const InRange& range) const {
   const auto require = [&](contract::Expression value) {
-    contract::Condition made{std::move(value), range.otherwise};
-    if (std::ranges::find(conditions, made) == conditions.end())
-      conditions.push_back(std::move(made));
+    add_once(conditions, {std::move(value), range.otherwise});
   };
   for (unsigned axis = 0; axis < 3; ++axis)
     for (const IntegerPolynomial& place :

@@ -113,10 +113,7 @@ void StepSizes::add_rows(const StepRows& rows) {
 }
 
 void StepSizes::require(Expression value, std::string otherwise) {
-  const bool always =
-      value.size() == 1 && value[0].kind == contract::Token::Kind::constant && value[0].value >= 0;
-  if (always) return;
-  plan_.conditions.push_back({std::move(value), std::move(otherwise)});
+  if (!always_holds(value)) plan_.conditions.push_back({std::move(value), std::move(otherwise)});
 }
 
 void StepSizes::require_in_range(const Box& box, const InRange& range,
