@@ -5,6 +5,7 @@
 #include "oracle/assembler.hpp"
 #include "oracle/validation.hpp"
 #include "passes/shared/contraction_latitude.hpp"
+#include "passes/time_tile/emit/frame.hpp"
 #include "passes/time_tile/emit/plane_layout.hpp"
 #include "passes/time_tile/emit/shapes.hpp"
 #include "passes/time_tile/emit/steps.hpp"
@@ -358,7 +359,7 @@ private:
 
   // The first mention is that of the header.
   static std::string renamed(std::string text, const std::string& name, const std::string& entry) {
-    return text.replace(text.find(name), name.size(), entry);
+    return with_tile_of_module(text.replace(text.find(name), name.size(), entry), entry);
   }
 
   const Options& options_;

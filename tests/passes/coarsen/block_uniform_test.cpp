@@ -275,6 +275,19 @@ TEST(BlockUniform, ThreadsMayMeet) {
   }
 }
 
+TEST(BlockUniform, KernelsOfSeveralFilesHaveNoCopiesOfSharedMemory) {
+  const auto refused = [](const std::string& code) {
+    std::string text = kernel(code);
+    text.replace(text.find(".visible"), 8, ".weak");
+    Emulated emulated(text);
+    return passes::plan_copies(emulated.kernel, {.factors = {1, 2, 1}}).refused.text;
+  };
+  const std::string stored = "st.shared.u32 [%r6], %r4;\nbar.sync 0;";
+  EXPECT_EQ(Found(stored).plan.refused.text, "");
+  EXPECT_THAT(refused(stored), HasSubstr("nvlink would add up the copies"));
+  EXPECT_EQ(refused("st.shared.u32 [%r6], %r3;\nbar.sync 0;"), "");
+}
+
 TEST(BlockUniform, CallsOfLeaves) {
   constexpr std::size_t last = 9;
   const Found leaf(call("leaf"), last);

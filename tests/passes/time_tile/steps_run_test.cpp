@@ -1,4 +1,5 @@
 // T steps at once leave what T launches leave, bit for bit.
+#include "passes/time_tile/emit/frame.hpp"
 #include "passes/time_tile/step_case.hpp"
 
 #include <fmt/format.h>
@@ -156,6 +157,20 @@ st.global.f32 [%rd10], %f7;
 done: ret;
 }
 )";
+
+TEST(Steps, OfKernelsOfSeveralFilesHaveATileThatTheLinkerKeepsOnce) {
+  const auto with_tile = [](const std::string& linkage) {
+    return passes::with_tile_of_module(
+        linkage + " .entry e(.param .u64 a)\n.maxntid 32\n{\n.reg .b32 %r;\n"
+                  "\t.shared .align 16 .b8 ptxasw_step_tile[96];\nmov.u32 %r,ptxasw_step_tile;\n}",
+        "e");
+  };
+  EXPECT_EQ(with_tile(".weak"),
+            ".weak .shared .align 16 .b8 e_tile96[96];\n\n.weak .entry e(.param .u64 a)\n"
+            ".maxntid 32\n{\n.reg .b32 %r;\nmov.u32 %r,e_tile96;\n}");
+  EXPECT_THAT(with_tile(".visible"), ::testing::StartsWith(".visible .entry e("));
+  EXPECT_THAT(with_tile(".visible"), ::testing::HasSubstr("mov.u32 %r,ptxasw_step_tile;"));
+}
 
 TEST(Steps, OfCoefficientsLoadNothingThatNoStepLoads) {
   const Stepped stepped(std::string(weighted), "k",

@@ -309,6 +309,11 @@ private:
       plan_.refused = {Reason::shared_memory,
                        fmt::format("{} bytes of shared memory would be needed",
                                    shared_.bytes(plan_.own, plan_.count()))};
+    // Of copies that entries of this name declare in several files nvlink takes the sum.
+    if (body_.function->weak && !plan_.own.empty() && plan_.count() > 1)
+      plan_.refused = {Reason::shared_memory,
+                       "other files may have the kernel, too, and nvlink would add up the copies "
+                       "of its shared memory"};
   }
 
   // By one of the copies: it stands where they part, or which barrier it is hangs on the copy.

@@ -123,6 +123,21 @@ std::string function_text(std::string_view header, const StepShape& shape, unsig
                      without_blanks(code.all));
 }
 
+std::string with_tile_of_module(std::string text, std::string_view entry) {
+  const std::string declared = fmt::format("\t.shared .align 16 .b8 {}[", StepFrame::tile_name);
+  const std::size_t begin = text.find(declared), end = text.find("];\n", begin);
+  if (!text.starts_with(".weak") || begin == text.npos || end == text.npos) return text;
+  const std::size_t digits = begin + declared.size();
+  const std::string bytes = text.substr(digits, end - digits);
+  text.erase(begin, end + 3 - begin);
+  // Files may have the entry with regions of other sizes.
+  const std::string own = fmt::format("{}_tile{}", entry, bytes);
+  for (std::size_t at = 0; (at = text.find(StepFrame::tile_name, at)) != text.npos;
+       at += own.size())
+    text.replace(at, StepFrame::tile_name.size(), own);
+  return fmt::format(".weak .shared .align 16 .b8 {}[{}];\n\n{}", own, bytes, text);
+}
+
 std::string own_parameters(const ptx::Module& module, const ptx::Function& kernel) {
   const std::uint32_t end = append_parameter(module, kernel, "").where.begin;
   const auto name = static_cast<std::uint32_t>(kernel.name.data() - module.text->data());

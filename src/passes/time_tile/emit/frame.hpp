@@ -16,6 +16,10 @@ bool may_begin_early(const ptx::Module& module);
 std::string function_text(std::string_view header, const StepShape& shape, unsigned threads,
                           unsigned shared, const ptx::FreshRegisters& registers,
                           const ptx::Code& code);
+// An entry that several files may have and the linker keeps once (.weak), with its tile as a
+// variable that it keeps once, too: of what entries declare within themselves nvlink takes the sum
+// over all files.
+std::string with_tile_of_module(std::string text, std::string_view entry);
 // "a list of declarations": the kernel's own parameters.
 std::string own_parameters(const ptx::Module& module, const ptx::Function& kernel);
 

@@ -3,6 +3,7 @@
 
 #include "oracle/assembler.hpp"
 #include "oracle/validation.hpp"
+#include "passes/time_tile/emit/frame.hpp"
 #include "passes/time_tile/emit/shapes.hpp"
 #include "passes/time_tile/sequence/sequence_writer.hpp"
 #include "ptx/edited.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace ptxasw::passes {
 namespace {
@@ -65,6 +67,7 @@ public:
     if (number_ != 0) made.contract.entry += fmt::format("_{}", number_);
     made.text = entry.text;
     made.text.replace(name_begin(), name.size(), made.contract.entry);
+    made.text = with_tile_of_module(std::move(made.text), made.contract.entry);
     return made;
   }
 
