@@ -41,11 +41,6 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-double processor_ms(int whose) {
-  rusage usage{};
-  return ::getrusage(whose, &usage) == 0 ? 1e3 * seconds_of(usage) : 0;
-}
-
 void complain(std::string_view severity, std::string_view text) {
   write_all(STDERR_FILENO, fmt::format("ptxasw {}: {}\n", severity, text));
 }
@@ -361,15 +356,24 @@ private:
             error->content()};
   }
 
-  [[nodiscard]] std::string errors_to_show() const {
+  // What ptxas says of the inputs as they came. None: that cannot be asked.
+  std::optional<std::string> said_of_originals() {
+    std::vector<MemoryFile> files;
+    const auto cubin = MemoryFile::create({}, true);
+    const Changes changes{.inputs = inputs.originals(files), .output = cubin ? cubin->path() : ""};
+    if (!cubin || !files.empty() || line.count(Role::output) > 1) return std::nullopt;
+    const CrashNet::Outside outside(net, CrashNet::Clock::stands);
+    const auto [ended, output, error] = captured(line.with(changes));
+    kept->ended.interrupted = ended.interrupted;
+    return ended.ok() ? std::optional(error) : std::nullopt;
+  }
+
+  // A warning may be of another place in a rewritten text, and of entries that were added.
+  std::string errors_to_show() {
+    if (!line.has(Role::verbose) && !without_statistics(kept->error).empty())
+      if (auto said = said_of_originals()) return *said;
     std::string error = inputs.in_their_terms(kept->error, feeds);
-    const auto states_size = [](const Input& input) {
-      return input.text.find(".maxntid") != std::string::npos ||
-             input.text.find(".reqntid") != std::string::npos;
-    };
-    const std::string of_own_entries = without_entry_limits(error);
-    if (of_own_entries != error && std::ranges::none_of(inputs.all(), states_size))
-      error = of_own_entries;
+    if (!inputs.state_block_sizes()) error = without_entry_limits(error);
     return line.has(Role::verbose) ? error : without_statistics(error);
   }
 
@@ -485,6 +489,7 @@ private:
 } // namespace
 
 int drop_in(const Invocation& call, const Program& program, Environment environment) {
+  outlive_file_size_limit();
   return Session(call, program, std::move(environment)).run_call();
 }
 

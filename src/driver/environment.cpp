@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace ptxasw::driver {
@@ -42,6 +43,8 @@ std::vector<char*> Environment::pointers() {
 }
 
 void Environment::use_large_pages() {
+  rlimit addresses{};
+  if (::getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur != RLIM_INFINITY) return;
   constexpr std::string_view ours = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
   std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string modes;

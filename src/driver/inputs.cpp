@@ -40,6 +40,13 @@ bool Inputs::is_any_changed() const {
   return std::ranges::any_of(all_, [](const Input& input) { return input.optimized.changed; });
 }
 
+bool Inputs::state_block_sizes() const {
+  return std::ranges::any_of(all_, [](const Input& input) {
+    return input.text.find(".maxntid") != std::string::npos ||
+           input.text.find(".reqntid") != std::string::npos;
+  });
+}
+
 Texts Inputs::rewritten() const {
   Texts texts;
   for (const Input& input : all_)

@@ -35,6 +35,8 @@ public:
   void rewind() const; // standard input
 
   [[nodiscard]] bool is_any_changed() const;
+  // Whether an entry says how large its blocks are.
+  [[nodiscard]] bool state_block_sizes() const;
   [[nodiscard]] Texts rewritten() const;
   [[nodiscard]] std::vector<Reverted> reverted() const;
   // As they came, from memory where ptxas has written its output over one of them.

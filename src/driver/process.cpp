@@ -129,6 +129,18 @@ double seconds_of(const rusage& usage) {
          micro * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+double processor_ms(int whose) {
+  rusage usage{};
+  return ::getrusage(whose, &usage) == 0 ? 1e3 * seconds_of(usage) : 0;
+}
+
+void outlive_file_size_limit() {
+  struct sigaction now {};
+  if (sigaction(SIGXFSZ, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  now.sa_handler = [](int) {};
+  sigaction(SIGXFSZ, &now, nullptr);
+}
+
 std::vector<char*> Command::argument_vector() {
   std::vector<char*> list{program.data()};
   for (std::string& argument : arguments)

@@ -57,6 +57,13 @@ std::vector<Ended> run_all(std::vector<Command> commands, Environment environmen
 
 // Of processors, by user and system together.
 double seconds_of(const rusage& usage);
+// RUSAGE_SELF or RUSAGE_CHILDREN.
+double processor_ms(int whose);
+
+// A write beyond the limit of a file's size (ulimit -f) fails from here on, and does not end us:
+// our own files may be larger than what ptxas writes. Programs that are run or become of us get
+// the signal as ever.
+void outlive_file_size_limit();
 
 // Ends as the child did: dies by the same signal, or returns its exit code for main.
 int end_like(const Ended& child);
