@@ -200,19 +200,37 @@ private:
   // Sync dependence: blocks that two successors of `branch` reach before its post-dominator.
   void spread_to_joins(BlockId branch, Uniform u) {
     if (walked_ > most_walked) return;
-    const BlockId stop = cfg_.ipdom[branch];
-    std::vector<BlockId> region, joins; // reached by some, by more than one successor
+    Walks walks = walk_from(branch, u);
+    std::erase_if(walks.joins, [&](BlockId join) { return liveness_.nothing_live_in(join); });
+    if (walks.joins.empty()) return;
+    const auto is_live_behind = [&](ptx::RegId reg) {
+      return std::ranges::any_of(walks.joins,
+                                 [&](BlockId join) { return liveness_.live_in(join, reg); });
+    };
+    for (const BlockId from : walks.region)
+      if (from != cfg_.ipdom[branch])
+        for (const ptx::RegId reg : defined_in_[from])
+          if (result_.registers[reg] < u && is_live_behind(reg)) raise(reg, u);
+  }
+
+  // From each successor of a branch to its post-dominator: the blocks that some reach, and those
+  // that more than one does.
+  struct Walks {
+    std::vector<BlockId> region, joins;
+  };
+  Walks walk_from(BlockId branch, Uniform u) {
     const auto& succs = cfg_.blocks[branch].succs;
+    Walks walks;
     for (std::uint32_t n = 0; n < succs.size(); ++n) {
       std::vector<BlockId> work;
       const auto reach = [&](BlockId b) {
         Reached& r = reached_[b];
         if (r.branch != branch || r.level != u) {
           r = {branch, u, n, 1};
-          region.push_back(b);
+          walks.region.push_back(b);
         } else if (r.successor != n) {
           r.successor = n;
-          if (++r.count == 2) joins.push_back(b);
+          if (++r.count == 2) walks.joins.push_back(b);
         } else {
           return;
         }
@@ -223,21 +241,12 @@ private:
         const BlockId b = work.back();
         work.pop_back();
         ++walked_;
-        if (b == stop) continue;
+        if (b == cfg_.ipdom[branch]) continue;
         for (const BlockId next : cfg_.blocks[b].succs)
           reach(next);
       }
     }
-    std::erase_if(joins, [&](BlockId join) { return liveness_.nothing_live_in(join); });
-    if (joins.empty()) return;
-    for (const BlockId from : region) {
-      if (from == stop) continue;
-      for (const ptx::RegId reg : defined_in_[from]) {
-        if (result_.registers[reg] < u &&
-            std::ranges::any_of(joins, [&](BlockId join) { return liveness_.live_in(join, reg); }))
-          raise(reg, u);
-      }
-    }
+    return walks;
   }
 
   // Temporal divergence.

@@ -129,43 +129,48 @@ private:
   }
 
   [[nodiscard]] bool is_sensible(const Sequence& sequence) const {
-    const auto& [entry, count, waits, block, covers, stages, equal, arrays, elements, varying] =
-        sequence;
-    if (!is_name(entry) || !is_between(count, 1U, most_steps) ||
-        !is_shape(block, 1, largest_block) ||
-        !std::ranges::all_of(covers, [](unsigned n) { return is_between(n, 1U, most_covered); }) ||
-        !is_between<std::size_t>(stages.size(), 2, most_stages) || stages[0].kernel != c_.kernel ||
-        arrays.empty() || elements.size() != arrays.size())
-      return false;
-    std::vector<Contract> kernels;
-    for (const Sequence::Stage& stage : stages) {
-      Contract& kernel = kernels.emplace_back();
-      kernel.kernel = stage.kernel;
-      kernel.places = stage.places;
-      kernel.parameters = static_cast<unsigned>(stage.places.size());
-      kernel.parameter_bytes = most_parameter_space;
-      if (!is_name(stage.kernel) || stage.places.size() > most_parameters ||
-          !Judge(kernel).are_places() || !Judge(kernel).are_sensible(stage))
+    if (!is_of_stages(sequence)) return false;
+    std::vector<Contract> kernels; // of the stages, as far as parts of a sequence hang on them
+    for (const Sequence::Stage& stage : sequence.stages) {
+      kernels.push_back({.kernel = stage.kernel,
+                         .parameters = static_cast<unsigned>(stage.places.size()),
+                         .parameter_bytes = most_parameter_space,
+                         .places = stage.places});
+      const Judge own(kernels.back());
+      if (!is_name(stage.kernel) || stage.places.size() > most_parameters || !own.are_places() ||
+          !own.are_sensible(stage))
         return false;
     }
     const auto is_there = [&](const Sequence::Part& part, unsigned bytes) {
       return part.stage < kernels.size() && Judge(kernels[part.stage]).is_within(part.part, bytes);
     };
-    return std::ranges::all_of(equal,
-                               [&](const Sequence::Equal& one) {
-                                 return is_between(one.bytes, 1U, 8U) &&
-                                        is_there(one.a, one.bytes) && is_there(one.b, one.bytes);
-                               }) &&
-           std::ranges::all_of(arrays,
-                               [&](const Sequence::Part& array) {
-                                 return array.stage < kernels.size() &&
-                                        Judge(kernels[array.stage]).is_pointer(array.part);
-                               }) &&
-           are_elements(sequence, kernels) && varying.size() <= most_varying &&
-           are_apart(sequence) && std::ranges::all_of(varying, [&](const Sequence::Part& part) {
-             return is_there(part, 4) && byte_of(part.part) == 0 &&
-                    is_one_value(sequence.stages[part.stage].places[number_of(part.part)].size);
-           });
+    const auto is_array = [&](const Sequence::Part& part) {
+      return part.stage < kernels.size() && Judge(kernels[part.stage]).is_pointer(part.part);
+    };
+    const auto are_there = [&](const Sequence::Equal& one) {
+      return is_between(one.bytes, 1U, 8U) && is_there(one.a, one.bytes) &&
+             is_there(one.b, one.bytes);
+    };
+    const auto is_whole = [&](const Sequence::Part& part) {
+      return is_there(part, 4) && byte_of(part.part) == 0 &&
+             is_one_value(sequence.stages[part.stage].places[number_of(part.part)].size);
+    };
+    return std::ranges::all_of(sequence.equal, are_there) &&
+           std::ranges::all_of(sequence.arrays, is_array) && are_elements(sequence, kernels) &&
+           sequence.varying.size() <= most_varying && are_apart(sequence) &&
+           std::ranges::all_of(sequence.varying, is_whole);
+  }
+
+  // As far as that does not hang on what the stages are.
+  [[nodiscard]] bool is_of_stages(const Sequence& sequence) const {
+    const auto& [entry, count, waits, block, covers, stages, equal, arrays, elements, varying] =
+        sequence;
+    return is_name(entry) && is_between(count, 1U, most_steps) &&
+           is_shape(block, 1, largest_block) &&
+           std::ranges::all_of(covers,
+                               [](unsigned n) { return is_between(n, 1U, most_covered); }) &&
+           is_between<std::size_t>(stages.size(), 2, most_stages) &&
+           stages[0].kernel == c_.kernel && !arrays.empty() && elements.size() == arrays.size();
   }
 
   static bool are_elements(const Sequence& sequence, const std::vector<Contract>& kernels) {

@@ -55,19 +55,21 @@ bool is_alone(const ptx::Module& module, const Operand& operand) {
                              [&](const Operand& child) { return is_alone(module, child); });
 }
 
+bool is_alone(const ptx::Module& module, const ptx::Statement& statement) {
+  if (statement.kind == ptx::StatementKind::variable)
+    return std::ranges::none_of(
+        std::span(module.variables).subspan(statement.index, statement.count), is_of_module);
+  if (statement.kind != ptx::StatementKind::instruction) return true;
+  const ptx::Instruction& instruction = module.instructions[statement.index];
+  return instruction.op != ptx::Op::call && instruction.op != ptx::Op::unknown &&
+         std::ranges::all_of(module.operands_of(instruction),
+                             [&](const Operand& operand) { return is_alone(module, operand); });
+}
+
 bool is_alone(const ptx::Module& module, const ptx::Function& function) {
   return !function.has_opaque &&
          std::ranges::all_of(module.body_of(function), [&](const ptx::Statement& statement) {
-           if (statement.kind == ptx::StatementKind::variable)
-             return std::ranges::none_of(
-                 std::span(module.variables).subspan(statement.index, statement.count),
-                 is_of_module);
-           if (statement.kind != ptx::StatementKind::instruction) return true;
-           const ptx::Instruction& instruction = module.instructions[statement.index];
-           return instruction.op != ptx::Op::call && instruction.op != ptx::Op::unknown &&
-                  std::ranges::all_of(module.operands_of(instruction), [&](const Operand& operand) {
-                    return is_alone(module, operand);
-                  });
+           return is_alone(module, statement);
          });
 }
 

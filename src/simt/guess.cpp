@@ -41,36 +41,36 @@ void for_loaded_parameters(const ptx::Body& body, const ptx::Inst& inst, Visit&&
     visit(symbol.index, first + std::uint64_t{e} * ptx::bit_width(inst.mods.type) / 8, e);
 }
 
-bool flow(const ptx::Body& body, const ptx::Inst& inst, const Uses& uses, Holders& holders) {
+// The register may hold these, too. True: that was not known.
+bool give(const std::vector<bool>& held, const ptx::Arg& reg, Holders& holders) {
+  if (reg.kind != ptx::Arg::Kind::reg) return false;
+  std::vector<bool>& known = holders[reg.id];
   bool changed = false;
-  const auto give = [&](const std::vector<bool>& what) {
-    for (const ptx::Arg& dst : body.dst(inst)) {
-      if (dst.kind != ptx::Arg::Kind::reg) continue;
-      auto& to = holders[dst.id];
-      for (std::size_t p = 0; p < what.size(); ++p) {
-        if (!what[p] || to[p]) continue;
-        to[p] = true;
-        changed = true;
-      }
-    }
-  };
-  for_loaded_parameters(body, inst,
-                        [&](std::uint32_t parameter, std::uint64_t offset, std::uint32_t element) {
-                          if (element >= inst.dst.count) return;
-                          const ptx::Arg& dst = body.dst(inst)[element];
-                          if (dst.kind != ptx::Arg::Kind::reg) return;
-                          for (std::size_t p = 0; p < uses.size(); ++p) {
-                            if (uses[p].parameter != parameter || uses[p].offset != offset)
-                              continue;
-                            changed |= !holders[dst.id][p];
-                            holders[dst.id][p] = true;
-                          }
-                        });
+  for (std::size_t p = 0; p < held.size(); ++p) {
+    if (!held[p] || known[p]) continue;
+    known[p] = changed = true;
+  }
+  return changed;
+}
+
+bool flow(const ptx::Body& body, const ptx::Inst& inst, const Uses& uses, Holders& holders) {
+  for_loaded_parameters(body, inst, [&](std::uint32_t parameter, std::uint64_t offset, unsigned n) {
+    if (n >= inst.dst.count) return;
+    std::vector<bool> loaded;
+    for (const ParameterUse& use : uses)
+      loaded.push_back(use.parameter == parameter && use.offset == offset);
+    give(loaded, body.dst(inst)[n], holders);
+  });
   if (!carries_pointers(inst)) return false;
+  bool changed = false;
   const auto src = body.src(inst);
   // Of a multiply-add only the addend can be a pointer.
-  for (std::size_t i = inst.op == Op::mad ? 2 : 0; i < src.size(); ++i)
-    if (src[i].kind == ptx::Arg::Kind::reg) give(std::vector<bool>(holders[src[i].id]));
+  for (std::size_t i = inst.op == Op::mad ? 2 : 0; i < src.size(); ++i) {
+    if (src[i].kind != ptx::Arg::Kind::reg) continue;
+    const std::vector<bool> held = holders[src[i].id];
+    for (const ptx::Arg& dst : body.dst(inst))
+      changed |= give(held, dst, holders);
+  }
   return changed;
 }
 

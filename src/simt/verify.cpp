@@ -210,16 +210,11 @@ private:
         run(*left_, launch, prepared, {}, {.undefined = options_.defined_only, .coverage = true});
     outcome.reason = first.result.message;
     if (!first.result.ok()) return outcome;
-    const std::vector<std::string> lines = printed_lines(first.result.printed);
     const auto all = schedules(index, launch);
     for (const Schedule& schedule : std::span(all).subspan(1)) {
       const Run again = run(*left_, launch, prepared, schedule);
-      outcome.reason = again.result.message;
-      if (!again.result.ok()) return outcome;
-      if (!first_difference(first.memory, again.memory) &&
-          lines == printed_lines(again.result.printed))
-        continue;
-      outcome.reason = schedule_decides;
+      if (leave_the_same(first, again)) continue;
+      outcome.reason = again.result.ok() ? schedule_decides : again.result.message;
       return outcome;
     }
     outcome.left = first.result.counts;
@@ -231,22 +226,17 @@ private:
         outcome.right = other.result.counts;
         outcome.coverage.second = other.result.coverage;
       }
-      const auto difference = other.result.ok() ? first_difference(first.memory, other.memory)
-                                                : std::optional<Difference>();
-      const bool same_text = lines == printed_lines(other.result.printed);
-      if (other.result.ok() && !difference && same_text) continue;
+      if (leave_the_same(first, other)) continue;
       const Run races = run(*left_, launch, prepared, schedule, {.races = true});
       if (!races.result.ok()) {
         if (!cases_.is_far_fetched(launch)) outcome.kind = Outcome::Kind::racy;
         outcome.reason = races.result.message;
-        return outcome;
-      }
-      if (depends_on_schedule(launch, index, prepared, first, lines)) {
+      } else if (depends_on_schedule(launch, index, prepared, first)) {
         outcome.reason = schedule_decides;
-        return outcome;
+      } else {
+        outcome.kind = Outcome::Kind::failed;
+        outcome.failure = explain(launch, prepared, schedule, first, other);
       }
-      outcome.kind = Outcome::Kind::failed;
-      outcome.failure = explain(launch, prepared, schedule, other.result, difference);
       return outcome;
     }
     if (const std::string race = added_race(launch, prepared); !race.empty()) {
@@ -254,23 +244,25 @@ private:
       outcome.failure = VerifyFailure{launch, all.front(), race, {}, {}, {}};
       return outcome;
     }
-    const bool writes = !lines.empty() || first.result.counts.global_writes != 0;
+    const bool writes = !first.result.printed.empty() || first.result.counts.global_writes != 0;
     outcome.kind = writes ? Outcome::Kind::equal : Outcome::Kind::idle;
     return outcome;
   }
 
+  static bool leave_the_same(const Run& one, const Run& other) {
+    return one.result.ok() && other.result.ok() && !first_difference(one.memory, other.memory) &&
+           printed_lines(one.result.printed) == printed_lines(other.result.printed);
+  }
+
   // Sums of floats by atomics may be the same in the few orders above and not in others.
   bool depends_on_schedule(const VerifyLaunch& launch, std::uint64_t index,
-                           const Prepared& prepared, const Run& first,
-                           const std::vector<std::string>& lines) const {
+                           const Prepared& prepared, const Run& first) const {
     constexpr unsigned more = 16;
     for (unsigned n = 0; n < more; ++n) {
       const Schedule::Kind kind =
           n % 2 == 0 ? Schedule::Kind::lockstep : Schedule::Kind::independent;
       const Run again = run(*left_, launch, prepared, {kind, (index + 1) * more + n, 1 + n % 4});
-      if (!again.result.ok() || first_difference(first.memory, again.memory) ||
-          lines != printed_lines(again.result.printed))
-        return true;
+      if (!leave_the_same(first, again)) return true;
     }
     return false;
   }
@@ -288,11 +280,14 @@ private:
       "the original's result depends on the schedule";
 
   VerifyFailure explain(const VerifyLaunch& launch, const Prepared& prepared,
-                        const Schedule& schedule, const Result& other,
-                        const std::optional<Difference>& difference) const {
-    VerifyFailure failure{launch, schedule, other.message, {}, {}, {}};
-    if (other.ok() && !difference) failure.what = "different text is printed";
-    if (!difference) return failure;
+                        const Schedule& schedule, const Run& first, const Run& other) const {
+    VerifyFailure failure{launch, schedule, other.result.message, {}, {}, {}};
+    if (!other.result.ok()) return failure;
+    const auto difference = first_difference(first.memory, other.memory);
+    if (!difference) {
+      failure.what = "different text is printed";
+      return failure;
+    }
     failure.what = fmt::format("byte {} of {} is {:#04x}, in the other version {}",
                                difference->offset, difference->allocation, difference->left,
                                difference->right_defined ? fmt::format("{:#04x}", difference->right)

@@ -116,6 +116,7 @@ private:
     return t == result_.index;
   }
 
+  // Of a quotient of the index: its divisor, by looking at what comes of it.
   [[nodiscard]] std::optional<std::uint32_t> measured_divisor(Term t) const {
     const Kind kind = c_.kind(t);
     if (kind == Kind::atom || kind == Kind::constant || kind == Kind::poly || c_.width(t) > 64)
@@ -123,33 +124,40 @@ private:
     const auto atoms = c_.atoms(result_.index);
     const auto inner = c_.atoms(t);
     if (inner.empty() || !std::ranges::includes(atoms, inner)) return std::nullopt;
-    const auto at = [&](std::uint32_t e) {
-      return static_cast<std::uint32_t>(c_.evaluate(
-          t,
-          [&](const sym::Atom& atom, Term) -> Bits {
-            switch (static_cast<Special>(atom.tag)) {
-            case Special::ctaid_x: return e;
-            case Special::ntid_x: return 1;
-            default: return 0;
-            }
-          },
-          [](sym::FunctionKey, unsigned, std::span<const Bits>) -> Bits { return 0; }));
-    };
-    constexpr std::uint32_t top = 0x7fffffff;
+    if (value_at(t, 0) != 0 || value_at(t, top) == 0) return std::nullopt;
     std::uint32_t low = 0, high = top; // quotient 0 at low; at least 1 at high
-    if (at(low) != 0 || at(top) == 0) return std::nullopt;
     while (high - low > 1) {
       const std::uint32_t middle = low + (high - low) / 2;
-      (at(middle) == 0 ? low : high) = middle;
+      (value_at(t, middle) == 0 ? low : high) = middle;
     }
-    if (high < 2) return std::nullopt;
+    return high >= 2 && is_quotient_by(t, high) ? std::optional(high) : std::nullopt;
+  }
+
+  static constexpr std::uint32_t top = 0x7fffffff;
+
+  // Where the index is `e`.
+  [[nodiscard]] std::uint32_t value_at(Term t, std::uint32_t e) const {
+    return static_cast<std::uint32_t>(c_.evaluate(
+        t,
+        [&](const sym::Atom& atom, Term) -> Bits {
+          switch (static_cast<Special>(atom.tag)) {
+          case Special::ctaid_x: return e;
+          case Special::ntid_x: return 1;
+          default: return 0;
+          }
+        },
+        [](sym::FunctionKey, unsigned, std::span<const Bits>) -> Bits { return 0; }));
+  }
+
+  // Here and there, and on both sides of a step.
+  [[nodiscard]] bool is_quotient_by(Term t, std::uint32_t divisor) const {
     for (std::uint32_t e = 1, step = 1; e < top - step; e += step, step += step / 4 + 1) {
-      const std::uint32_t edge = e - e % high;
-      if (at(e) != e / high || at(edge) != edge / high ||
-          (edge != 0 && at(edge - 1) != edge / high - 1))
-        return std::nullopt;
+      const std::uint32_t edge = e - e % divisor;
+      if (value_at(t, e) != e / divisor || value_at(t, edge) != edge / divisor ||
+          (edge != 0 && value_at(t, edge - 1) != edge / divisor - 1))
+        return false;
     }
-    return high;
+    return true;
   }
 
   emulator::Kernel& k_;

@@ -26,6 +26,63 @@ namespace {
 // The .version that has all of a guarded shuffle: shfl.sync came with 6.0, activemask with 6.2.
 constexpr std::pair shuffles{6U, 2U};
 
+// Sources are direct loads only, so making a load direct costs its own cover and may gain several.
+// Greedy set cover: while some load has no direct source, make direct the load that supplies most
+// of those (itself included), the earliest among equals.
+class DirectLoads {
+public:
+  // By load: where else it could be taken from, the nearest lane first.
+  explicit DirectLoads(const std::vector<std::vector<ReuseSource>>& options)
+      : options_(options), supplies_(options.size()), waiting_(options.size()),
+        direct_(options.size(), false), supplied_(options.size(), false) {
+    for (std::size_t load = 0; load < options.size(); ++load) {
+      for (const ReuseSource& cover : options[load]) {
+        supplies_[cover.load].push_back(load);
+        ++waiting_[cover.load];
+      }
+    }
+    for (std::size_t load = 0; load < options.size(); ++load)
+      if (options[load].empty()) add(load);
+  }
+
+  [[nodiscard]] bool has(std::size_t load) const { return direct_[load]; }
+
+  void add(std::size_t load) {
+    direct_[load] = true;
+    supply(load);
+    for (const std::size_t other : supplies_[load])
+      supply(other);
+  }
+
+  // None: each load is supplied.
+  [[nodiscard]] std::optional<std::size_t> next() const {
+    // Net gain in covered loads; then loads that nothing supplies; then the earliest.
+    std::optional<std::size_t> best;
+    std::pair<std::ptrdiff_t, bool> most;
+    for (std::size_t load = 0; load < options_.size(); ++load) {
+      if (direct_[load] || (waiting_[load] == 0 && supplied_[load])) continue;
+      const std::pair gain{waiting_[load] - (supplied_[load] ? 1 : 0), !supplied_[load]};
+      if (best && gain <= most) continue;
+      most = gain;
+      best = load;
+    }
+    return best;
+  }
+
+private:
+  void supply(std::size_t load) {
+    if (supplied_[load]) return;
+    supplied_[load] = true;
+    for (const ReuseSource& cover : options_[load])
+      --waiting_[cover.load];
+  }
+
+  const std::vector<std::vector<ReuseSource>>& options_;
+  std::vector<std::vector<std::size_t>> supplies_; // by load: those that it could supply
+  std::vector<std::ptrdiff_t> waiting_;            // of these, not yet supplied
+  std::vector<bool> direct_, supplied_;
+};
+
 class LaneReuse {
 public:
   LaneReuse(emulator::Kernel& kernel, sym::Solver& solver, const LaneOptions& options)
@@ -339,61 +396,23 @@ private:
 
   // --- Which loads to cover ---------------------------------------------------------------------
 
-  // Sources are direct loads only, so making a load direct costs its own cover and may gain
-  // several. Greedy set cover: while some load has no direct source, make direct the load that
-  // supplies most of those (itself included), the earliest among equals.
   void choose(LanePlan& plan, const std::vector<std::vector<ReuseSource>>& options) const {
-    std::vector<std::vector<std::size_t>> supplies(options.size());
-    std::vector<std::ptrdiff_t> waiting(options.size()); // of these, not yet supplied
-    std::vector<bool> direct(options.size(), false), supplied(options.size(), false);
-    for (std::size_t load = 0; load < options.size(); ++load) {
-      for (const ReuseSource& cover : options[load]) {
-        supplies[cover.load].push_back(load);
-        ++waiting[cover.load];
-      }
-    }
-    const auto supply = [&](std::size_t load) {
-      if (supplied[load]) return;
-      supplied[load] = true;
-      for (const ReuseSource& cover : options[load])
-        --waiting[cover.load];
-    };
-    const auto make_direct = [&](std::size_t load) {
-      direct[load] = true;
-      supply(load);
-      std::ranges::for_each(supplies[load], supply);
-    };
-    for (std::size_t load = 0; load < options.size(); ++load) {
-      if (options[load].empty()) make_direct(load);
-    }
-    while (true) {
+    DirectLoads direct(options);
+    const auto next = [&] {
       c_.spend(options.size() / 8);
-      // Net gain in covered loads; then loads that nothing supplies; then the earliest.
-      std::optional<std::size_t> best;
-      std::pair<std::ptrdiff_t, bool> most;
-      for (std::size_t load = 0; load < options.size(); ++load) {
-        if (direct[load]) continue;
-        if (waiting[load] == 0 && supplied[load]) continue;
-        const std::pair gain{waiting[load] - (supplied[load] ? 1 : 0), !supplied[load]};
-        if (!best || gain > most) {
-          most = gain;
-          best = load;
-        }
-      }
-      if (!best) break;
-      make_direct(*best);
-    }
+      return direct.next();
+    };
+    while (const auto load = next())
+      direct.add(*load);
     for (std::size_t load = 0; load < options.size(); ++load) {
-      if (direct[load]) {
+      if (direct.has(load)) {
         if (!options[load].empty())
           plan.loads[load].kept = {Reason::supplies_others, "supplies others instead"};
         continue;
       }
-      for (const ReuseSource& cover : options[load]) { // nearest lane first
-        if (!direct[cover.load]) continue;
-        plan.loads[load].cover = cover;
-        break;
-      }
+      const auto nearest = std::ranges::find_if(
+          options[load], [&](const ReuseSource& cover) { return direct.has(cover.load); });
+      if (nearest != options[load].end()) plan.loads[load].cover = *nearest;
     }
   }
 
