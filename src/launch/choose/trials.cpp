@@ -129,13 +129,15 @@ bool seems_slower(const Shape& shape) {
 
 } // namespace
 
+// What a report or a profile times has its own share of the time (sampler.hpp).
 double spent(const Shape& shape) {
   const double least = least_of_all(shape);
   double sum = 0;
   for (const Timing& timing : shape.timings)
-    if (timing.samples != 0) sum += timing.sum + timing.samples * (limits::of_events - least);
+    if (timing.trials != 0)
+      sum += timing.sum_of_trials + timing.trials * (limits::of_events - least);
   for (const Shape::Pending& pending : shape.pending)
-    sum += cost_of(shape, pending.variant);
+    if (pending.is_trial) sum += cost_of(shape, pending.variant);
   return sum;
 }
 

@@ -7,6 +7,7 @@
 #include "launch/choose/sampler.hpp"
 #include "launch/choose/trials.hpp"
 #include "launch/log.hpp"
+#include "launch/own_pages.hpp"
 #include "launch/report/report.hpp"
 #include "launch/waiting/trampolines.hpp"
 
@@ -214,12 +215,12 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
     return checked(kernel, shape, request, launch);
   if (may_try(shape, number)) {
     const unsigned variant = trial(kernel, shape);
-    if (variant != no_variant) return timed(kernel, shape, request, variant, launch);
+    if (variant != no_variant) return timed(kernel, shape, request, variant, true, launch);
   } else if (settings_.watches_times() && number % launches_between_looks == 0) {
     const unsigned variant = variant_to_sample(shape, number);
     if (variant != no_variant) {
       const auto begin = std::chrono::steady_clock::now();
-      const CUresult result = timed(kernel, shape, request, variant, launch);
+      const CUresult result = timed(kernel, shape, request, variant, false, launch);
       sampled(shape, std::chrono::steady_clock::now() - begin);
       return result;
     }
@@ -375,13 +376,14 @@ void Engine::lose_sight(const char* why) {
 }
 
 CUresult Engine::timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
-                       const Launch& launch) {
+                       bool is_trial, const Launch& launch) {
   if (batcher_ != nullptr) batcher_->flush(); // an event comes
   Stopwatch watch(request.stream);
   if (!watch.runs()) variant = shape.chosen;
   if (front_ != nullptr) front_->forget(request.stream); // an event is in front
   const CUresult result = run({&kernel, &shape, variant, PutOff::no}, request, launch);
-  if (watch.runs() && result == CUDA_SUCCESS && shape.can_use(variant)) watch.stop(shape, variant);
+  if (watch.runs() && result == CUDA_SUCCESS && shape.can_use(variant))
+    watch.stop(shape, variant, is_trial);
   if (front_ != nullptr) front_->forget(request.stream); // and now another one
   return result;
 }
@@ -468,6 +470,7 @@ Engine* make_engine() {
     set_log(settings.log);
     if (!settings.complaint.empty()) say("'%s' is no setting", settings.complaint.c_str());
     if (settings.off) return nullptr;
+    map_own_pages();
     auto* const engine = new Engine(std::move(settings)); // kept: programs launch until the end
     static Engine* forks = nullptr;
     forks = engine;

@@ -94,7 +94,7 @@ private:
   CUresult run(const How& how, const Request& request, const Launch& launch);
   CUresult make(const How& how, const Request& made, const Launch& launch);
   CUresult timed(const Kernel& kernel, Shape& shape, const Request& request, unsigned variant,
-                 const Launch& launch);
+                 bool is_trial, const Launch& launch);
   CUresult checked(const Kernel& kernel, Shape& shape, const Request& request,
                    const Launch& launch);
   CUresult directly(const Kernel& kernel, Shape& shape, const Request& request,

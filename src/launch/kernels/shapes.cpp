@@ -8,10 +8,14 @@
 
 namespace ptxasw::launch {
 
-void Timing::add(double microseconds) {
+void Timing::add(double microseconds, bool is_trial) {
   constexpr std::size_t most_kept = 64;
   ++samples;
   sum += microseconds;
+  if (is_trial) {
+    ++trials;
+    sum_of_trials += microseconds;
+  }
   least = std::min(least, microseconds);
   if (first.size() < most_kept) first.push_back(static_cast<float>(microseconds));
 }
@@ -83,10 +87,10 @@ Stopwatch::~Stopwatch() {
   driver().event_destroy(end_);
 }
 
-void Stopwatch::stop(Shape& shape, unsigned variant) {
+void Stopwatch::stop(Shape& shape, unsigned variant, bool is_trial) {
   if (begin_ == nullptr || driver().event_record(end_, stream_) != CUDA_SUCCESS) return;
   const std::lock_guard lock(shape.mutex);
-  shape.pending.push_back({variant, begin_, end_});
+  shape.pending.push_back({variant, begin_, end_, is_trial});
   begin_ = end_ = nullptr;
 }
 
@@ -100,7 +104,7 @@ void collect(Shape& shape) {
   }
   const Driver& d = driver();
   const Relaxed relaxed;
-  std::vector<std::pair<unsigned, double>> times; // by variant
+  std::vector<std::pair<Shape::Pending, double>> times; // of events that are gone
   while (!taken.empty()) {
     const Shape::Pending& oldest = taken.front();
     const CUresult state = d.event_query(oldest.end);
@@ -108,7 +112,7 @@ void collect(Shape& shape) {
     float milliseconds = 0;
     if (state == CUDA_SUCCESS &&
         d.event_elapsed(&milliseconds, oldest.begin, oldest.end) == CUDA_SUCCESS)
-      times.emplace_back(oldest.variant, 1000.0 * static_cast<double>(milliseconds));
+      times.emplace_back(oldest, 1000.0 * static_cast<double>(milliseconds));
     d.event_destroy(oldest.begin);
     d.event_destroy(oldest.end);
     taken.pop_front();
@@ -116,8 +120,8 @@ void collect(Shape& shape) {
   const std::lock_guard lock(shape.mutex);
   shape.being_read = 0;
   shape.pending.insert(shape.pending.begin(), taken.begin(), taken.end());
-  for (const auto& [variant, microseconds] : times)
-    shape.timings.at(variant).add(microseconds);
+  for (const auto& [ended, microseconds] : times)
+    shape.timings.at(ended.variant).add(microseconds, ended.is_trial);
 }
 
 } // namespace ptxasw::launch

@@ -28,13 +28,13 @@ inline constexpr unsigned no_variant = ~0U;
 
 // Microseconds of one variant, from events around launches.
 struct Timing {
-  unsigned samples = 0;
-  double sum = 0, least = std::numeric_limits<double>::infinity();
+  unsigned samples = 0, trials = 0; // trials: what was timed to choose, not to report
+  double sum = 0, sum_of_trials = 0, least = std::numeric_limits<double>::infinity();
   std::vector<float> first; // the first so many: what the trials found
   [[nodiscard]] double mean() const { return samples == 0 ? 0 : sum / samples; }
   // The time that so large a share of the first ones does not exceed; infinite without any.
   [[nodiscard]] double at(double share) const;
-  void add(double microseconds);
+  void add(double microseconds, bool is_trial);
 };
 
 // Launches of one kernel that differ in nothing but their arguments and streams.
@@ -77,6 +77,7 @@ struct alignas(64) Shape {
   struct Pending {
     unsigned variant = 0;
     CUevent begin = nullptr, end = nullptr;
+    bool is_trial = true;
   };
   std::mutex mutex;
   std::deque<Pending> pending;
@@ -158,7 +159,7 @@ public:
   ~Stopwatch();
   [[nodiscard]] bool runs() const { return begin_ != nullptr; }
   // Hands the events over to the shape.
-  void stop(Shape& shape, unsigned variant);
+  void stop(Shape& shape, unsigned variant, bool is_trial);
 
 private:
   CUstream stream_;

@@ -196,13 +196,15 @@ void Merger::learn(Run& run) {
   shape.trigger_count = pays ? 0 : std::clamp(2 * shape.trigger_count, least_needed, most_needed);
 }
 
-// Runs of the length that is expected gain nothing: some launches are not looked at, and more each
-// time that the next one has that length, too.
+// Runs of the length that is expected gain nothing, or are not merged yet: some launches are not
+// looked at, and more each time that the next one has that length, too.
 void Merger::leave_quiet(Run& run, unsigned before) {
   Shape& shape = *run.shape;
-  const unsigned expected = shape.period.expected();
+  const Period& period = shape.period;
+  const unsigned expected = period.expected();
   if (expected != before || expected == 0) shape.quiet = numbers::launch::quiet;
-  if (expected == 0 || (expected >= run.fewest() && !shape.period.is_left_alone())) return;
+  const bool may_gain = expected >= run.fewest() && !period.is_left_alone() && !period.is_young();
+  if (expected == 0 || may_gain) return;
   shape.back_off_until = shape.launches + shape.quiet;
   shape.quiet = std::min(2 * shape.quiet, numbers::launch::most_quiet);
   shape.period.pass_over();

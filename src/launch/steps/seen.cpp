@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t most_lanes = 64, most_found = 32;
 constexpr int behind_a_new_kernel = 1024;    // launches
+constexpr int behind_a_known_step = 64;      // the same: what is missing are other kernels
 constexpr std::size_t usual_parameters = 64; // bytes
 
 } // namespace
@@ -128,7 +129,10 @@ void SeenLaunches::begin_to_look(const Kernel& kernel) {
   const std::lock_guard lock(mutex_);
   if (kernel.seen.load() != nullptr) return;
   kernel.seen.store(&seen_kernel(kernel), std::memory_order_release);
-  const int more = std::min(behind_a_new_kernel - std::max(left_.load(), 0), reserve_.load());
+  const contract::Contract& known = kernel.contract;
+  const bool is_known_step = !known.steps.empty() && known.sequences.empty() && !kernel.is_stage;
+  const int wanted = is_known_step ? behind_a_known_step : behind_a_new_kernel;
+  const int more = std::min(wanted - std::max(left_.load(), 0), reserve_.load());
   if (more <= 0) return;
   if (!is_looking()) {
     written_.reserve(most_written);

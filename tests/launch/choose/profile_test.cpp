@@ -4,7 +4,9 @@
 #include "launch/choose/profile.hpp"
 #include "sanitized.hpp"
 
+#include <chrono>
 #include <gmock/gmock.h>
+#include <thread>
 
 #include <filesystem>
 
@@ -73,6 +75,22 @@ TEST_F(ProfileTest, HasTimesAndCountsOfAllVersions) {
   EXPECT_DOUBLE_EQ(profile::gain_of(often, "x:2"), 3);
   EXPECT_EQ(made.kernels[1].name, "plain");
   EXPECT_EQ(made.kernels[1].launches, 1U);
+}
+
+// Launches that take long are all timed for the profile, and what the chosen version takes longer
+// than the fastest one is no trial's cost: it is chosen all the same.
+TEST_F(ProfileTest, WhatIsTimedForItLeavesTimeForTrials) {
+  Program p;
+  p.kernel.milliseconds = 1.2F;
+  p.two.milliseconds = 1;
+  p.four.milliseconds = 1.1F;
+  Engine engine(read_settings("policy=measure,profile=" + file.string()));
+  for (unsigned n = 0; n < 600; ++n) {
+    engine.launch(p.request(), direct);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2)); // until the next one is timed, too
+  }
+  engine.write_report();
+  EXPECT_EQ(written().kernels.at(0).shapes.at(0).chosen, "x:2");
 }
 
 // The model's choice and now and then the kernel itself, as for a report; and all are counted.

@@ -122,6 +122,19 @@ TEST(MergeShort, RunsThatNoEntryDoesAreLookedAtSeldom) {
   }
 }
 
+// Nothing is tried yet, so there is nothing to be found out.
+TEST(MergeShort, ShortRunsOfAYoungProgramAreLookedAtSeldom) {
+  Settings young = read_settings(settings);
+  young.tries_behind = 60'000'000;
+  Stencil s(young);
+  s.engine.flush();
+  const Passed passed;
+  EXPECT_LE(looked_at(s, passed, 7, 12), 48U);
+  EXPECT_LT(looked_at(s, passed, 7, 300), 7 * 300 / 10);
+  EXPECT_THAT(Stencil::made(), Not(HasSubstr("s3")));
+  s.expect_as_launched_singly();
+}
+
 // Launches of two microseconds: what the device would wait for the host is more than all of them.
 TEST(MergeShort, RunsThatCannotPayAreNotTried) {
   if (ptxasw::test::sanitized) GTEST_SKIP() << "the host takes longer";

@@ -205,6 +205,18 @@ TEST_F(SeenTest, IsLookedForBehindTheFirstLaunchOfAKernel) {
   EXPECT_EQ(passing_epoch(), before + 1) << "what went by is looked at, too";
 }
 
+// One that was prepared as a step: only others can be missing, and these are new.
+TEST_F(SeenTest, IsLookedForShortlyBehindAKnownStep) {
+  kernels["a"].contract.steps.emplace_back();
+  unsigned looked_at = 0;
+  for (launch("a", {0x1000, 0x2000}); seen.is_looking(); ++looked_at)
+    launch("a", {0x1000, 0x2000});
+  EXPECT_LT(looked_at, 100U);
+  for (unsigned n = 0; n < 20; ++n)
+    pass();
+  EXPECT_EQ(seen.found().size(), 1);
+}
+
 // Of all kernels together.
 TEST_F(SeenTest, IsNotLookedForForEver) {
   unsigned looked_at = 0;
