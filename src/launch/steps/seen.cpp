@@ -135,8 +135,9 @@ void SeenLaunches::begin_to_look(const Kernel& kernel) {
   const int more = std::min(wanted - std::max(left_.load(), 0), reserve_.load());
   if (more <= 0) return;
   if (!is_looking()) {
-    written_.reserve(most_written);
-    parameters_.reserve(most_written * usual_parameters);
+    const std::size_t next = written_.size() + static_cast<std::size_t>(more) + 1;
+    written_.reserve(next);
+    parameters_.reserve(next * usual_parameters);
     written_.emplace_back();
     passing_epoch().fetch_add(1, std::memory_order_acq_rel);
   }
@@ -224,8 +225,8 @@ std::vector<contract::SeenSequence> SeenLaunches::found() {
   const std::lock_guard comparing(comparing_);
   std::vector<Written> written;
   std::vector<unsigned char> parameters;
-  written.reserve(most_written); // for those that come
-  parameters.reserve(most_written * usual_parameters);
+  written.reserve(behind_a_new_kernel); // for those that come
+  parameters.reserve(behind_a_new_kernel * usual_parameters);
   {
     const std::lock_guard lock(mutex_);
     written.swap(written_);
