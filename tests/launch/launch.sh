@@ -39,6 +39,12 @@ for program in ${LINKED//:/ }; do
   [ "$("$TOOL" launch --steps=60000000 -- "$program")" = "9 9 9 " ] || fail "calls by symbols: $program"
 done
 
+# Nor may launches begin early, and that is said once.
+program=${LINKED%%:*}
+[ "$("$TOOL" launch --early --log -- "$program" 2> "$work/err")" = "9 9 9 " ] || fail "calls by symbols, early"
+[ "$(grep -c "no launch begins early: .* calls cu.* directly" "$work/err")" = 1 ] ||
+  fail "calls by symbols, early: $(cat "$work/err")"
+
 # Another library between program and driver has its turn, before or behind ours.
 program=${LINKED%%:*}
 for order in "$LIBRARY:$OTHER_TOOL" "$OTHER_TOOL:$LIBRARY"; do

@@ -13,7 +13,7 @@ extern "C" CUfunction make_step_kernel() {
                           .parameters = 2,
                           .parameter_bytes = 16,
                           .places = {{0, 8}, {8, 8}},
-                          .variants = {{.entry = "s", .name = "original"}},
+                          .variants = {{.entry = "s", .name = "original", .waits = true}},
                           .steps = {{.entry = "s3",
                                      .count = 3,
                                      .swaps = {{0, 1}},

@@ -2,13 +2,22 @@
 #include "launch/early/front.hpp"
 
 #include "launch/kernels/shapes.hpp"
+#include "launch/log.hpp"
 #include "launch/waiting/direct_calls.hpp"
 #include "launch/waiting/trampolines.hpp"
 
+#include <string>
+
 namespace ptxasw::launch {
 
+// Where calls are not seen it is not asked again: that takes as long as a launch gains.
 bool Front::may_be_known(CUstream stream) {
-  return !is_capturing(stream) && unseen_caller().empty();
+  if (is_capturing(stream)) return false;
+  const std::string why = unseen_caller();
+  if (why.empty()) return true;
+  log("no launch begins early: %s", why.c_str());
+  stop();
+  return false;
 }
 
 bool Front::pass(CUstream stream, CUcontext context, bool waits) {

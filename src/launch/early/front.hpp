@@ -31,12 +31,13 @@ public:
   void forget_all();
   // No launch begins early any more.
   void stop() { is_stopped_ = true; }
+  [[nodiscard]] bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
 
 private:
   std::atomic<CUstream>& slot_of(CUstream stream) {
     return streams_[reinterpret_cast<std::uintptr_t>(stream) / 64 % streams_.size()];
   }
-  static bool may_be_known(CUstream stream);
+  bool may_be_known(CUstream stream);
 
   std::array<std::atomic<CUstream>, 64> streams_{}; // with an entry in front
   std::atomic<bool> any_{false};                    // in some of them

@@ -114,7 +114,9 @@ Engine::Engine(Settings settings)
 // what is in front or looks for sequences. Whether they may be put off as steps is for the merger
 // to say.
 std::uint64_t Engine::may_pass(const Kernel& kernel, const Request& request) const {
-  if (settings_.watches_times() || settings_.check != 0 || front_ || (seen_ && seen_->is_looking()))
+  const bool may_be_early = front_ && !front_->is_stopped();
+  if (settings_.watches_times() || settings_.check != 0 || may_be_early ||
+      (seen_ && seen_->is_looking()))
     return 0;
   const bool is_sequences = batcher_ && (settings_.batch || is_stage(kernel));
   return is_sequences ? batcher_->left_alone(kernel, request) : for_good;

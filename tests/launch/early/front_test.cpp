@@ -137,6 +137,18 @@ TEST_F(FrontTest, NotOnTheThreadsOwnStream) {
 }
 
 // The program can ask a graph for its edges, and put another kernel behind one.
+// From then on launches need not be looked at.
+TEST_F(FrontTest, NotWhereCallsAreNotSeen) {
+  engine->lose_sight("a library calls the driver");
+  const test::Passed passed;
+  Request request = other.request();
+  EXPECT_EQ(engine->launch(request, passed), CUDA_SUCCESS);
+  EXPECT_GT(passed.left, 0U);
+  launch();
+  launch();
+  EXPECT_EQ(early(), "---");
+}
+
 TEST_F(FrontTest, NotInACapture) {
   gpu().capturing = true;
   launch();
