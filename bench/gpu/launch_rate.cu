@@ -80,6 +80,12 @@ int main(int argc, char** argv) {
                        cuCtxGetCurrent(&now);
                      },
                      {}});
+    calls.push_back({"cuStreamIsCapturing",
+                     [] {
+                       CUstreamCaptureStatus status{};
+                       cuStreamIsCapturing(CU_STREAM_LEGACY, &status);
+                     },
+                     {}});
     calls.push_back({"cuEventRecord", [=] { cuEventRecord(event, nullptr); }, {}});
     calls.push_back({"cuEventQuery", [=] { cuEventQuery(event); }, {}});
     for (Call& one : calls)

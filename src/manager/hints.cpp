@@ -126,7 +126,7 @@ public:
       const KernelReport* found = find(analyzed, kernel.name);
       if (found == nullptr || found->step_tile.count == 0) continue;
       kernel.hints.push_back(
-          {.what = "ptxasw launch --steps",
+          {.what = "ptxasw launch",
            .text =
                fmt::format("if the program exchanges its arrays between launches (a time step): "
                            "{} launches become one",

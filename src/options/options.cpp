@@ -277,12 +277,12 @@ const std::vector<Setter>& table() {
       {{"steps", "none|auto|T",
         "add to the module, for each kernel that is a time step of a stencil, an entry that does T "
         "launches of it at once (odd, 3 to 15; where three buffers take turns, the multiple of "
-        "three below), and a launch contract: ptxasw launch --steps, or a host, may merge launches "
+        "three below), and a launch contract: ptxasw launch, or a host, may merge launches "
         "(none)"},
        steps},
       {{"sequences", "FILE",
         "with --steps, add such entries also for sequences of several kernels that a run of the "
-        "program launched over and over, as ptxasw launch --steps notes them in "
+        "program launched over and over, as ptxasw launch notes them in "
         "${XDG_CACHE_HOME:-~/.cache}/ptxasw/sequences.json"},
        sequences},
       {{"coarsen-budget", "N",

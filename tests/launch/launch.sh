@@ -41,7 +41,7 @@ done
 
 # Nor may launches begin early, and that is said once.
 program=${LINKED%%:*}
-[ "$("$TOOL" launch --early --log -- "$program" 2> "$work/err")" = "9 9 9 " ] || fail "calls by symbols, early"
+[ "$("$TOOL" launch --log -- "$program" 2> "$work/err")" = "9 9 9 " ] || fail "calls by symbols, early"
 [ "$(grep -c "no launch begins early: .* calls cu.* directly" "$work/err")" = 1 ] ||
   fail "calls by symbols, early: $(cat "$work/err")"
 
@@ -54,8 +54,18 @@ for order in "$LIBRARY:$OTHER_TOOL" "$OTHER_TOOL:$LIBRARY"; do
 done
 
 # Launches begin early behind one another, not behind another call.
-[ "$("$TOOL" launch --early -- "$PROGRAM" early)" = "-EE-EE" ] || fail "launches that begin early"
-[ "$("$TOOL" launch -- "$PROGRAM" early)" = "------" ] || fail "nobody asked for early launches"
+[ "$("$TOOL" launch -- "$PROGRAM" early)" = "-EE-EE" ] || fail "launches that begin early"
+[ "$("$TOOL" launch --no-early -- "$PROGRAM" early)" = "------" ] || fail "nobody wants early launches"
+
+# Steps are merged and launches begin early, unless launches are wanted as they come.
+settings() { # OPTIONS...
+  "$TOOL" launch "$@" -- sh -c 'echo "$PTXASW_LAUNCH"'
+}
+[ "$(settings)" = on,steps,early ] || fail "by itself: $(settings)"
+[ "$(settings --policy=model --batch)" = on,steps,early,policy=model,batch ] || fail "by the model"
+[ "$(settings --no-steps)" = on,early ] && [ "$(settings --no-early --log)" = on,steps,log ] || fail "one of them not"
+[ "$(settings --policy=x:4 --steps)" = on,policy=x:4,steps ] && [ "$(settings --profile=p)" = on,profile=p ] ||
+  fail "launches as they come"
 
 "$TOOL" launch --report -- sh -c 'exit 7' 2> "$work/err"
 [ $? = 7 ] || fail "the exit code of the program"

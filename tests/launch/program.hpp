@@ -5,6 +5,7 @@
 #include "contract/contract.hpp"
 #include "fake/fake.hpp"
 #include "launch/engine/engine.hpp"
+#include "launch/kernels/passing_variant.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -121,8 +122,14 @@ public:
   [[nodiscard]] std::unique_ptr<const Launch> copy() const override {
     return std::make_unique<Direct>();
   }
+  CUresult ahead(const Request& r) const override { return direct.ahead(r); }
   CUresult operator()(const Request& r) const override { return direct(r); }
   void pass_from_now_on(const Request&, std::uint64_t, std::uint64_t times) const override {
+    told = left = times;
+  }
+  void pass_by_variant_from_now_on(const Request& r, std::uint64_t epoch, const VariantLaunch& made,
+                                   CUcontext context, std::uint64_t times) const override {
+    remember_variant(epoch, 0, r, made, context, times);
     told = left = times;
   }
   [[nodiscard]] std::uint64_t passed(const Request&) const override {

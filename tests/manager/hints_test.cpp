@@ -36,7 +36,7 @@ const Hint* hint_of(const KernelReport& kernel, std::string_view what) {
 TEST(Hints, ATimeStepIsToldSoUnlessItWasAskedFor) {
   const Report report = reported("jacobi", {}, nullptr);
   ASSERT_EQ(report.kernels.size(), 1U);
-  const Hint* hint = hint_of(report.kernels[0], "ptxasw launch --steps");
+  const Hint* hint = hint_of(report.kernels[0], "ptxasw launch");
   ASSERT_NE(hint, nullptr);
   EXPECT_THAT(hint->text, HasSubstr("(a time step): 9 launches become one"));
   Options asked;

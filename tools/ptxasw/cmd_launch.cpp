@@ -49,10 +49,11 @@ next cudaDeviceSynchronize or cudaMemcpy to the host on; the next run has them f
                      the number of the process
   --check[=N]        run all versions of every launch (every N-th) on the same memory; stop with
                      exit code 86 where a byte differs
-  --steps            launches that iterate a stencil may become fewer that do several steps each; of
-                     programs that are prepared, and of those built with --ptxasw-steps=auto
-  --early            launches behind one another in a stream may begin before the one in front has
-                     ended, of kernels that were built for that (sm_90 and later)
+  --no-steps         make each time step as it comes. Else launches that iterate a stencil may become
+                     fewer that do several steps each, where that is seen to be faster
+  --no-early         begin each launch when the one in front has ended. Else those of kernels with
+                     versions may begin in its last moment (sm_90 and later)
+  --steps, --early   both also with --policy=NAME or --profile, which leave launches as they come
   --batch            launches that come in the same order again and again may go out together, where
                      that is seen to be faster
   --wait             prepare the program and the libraries that it is linked with before it runs
@@ -84,9 +85,9 @@ bool is_name_of_version(std::string_view name) {
 
 // Of an option without its "--"; empty: nothing.
 std::string what_is_wrong(std::string_view word, std::string_view name) {
-  constexpr std::array<std::string_view, 11> options{"policy", "report",    "profile", "check",
-                                                     "log",    "steps",     "early",   "batch",
-                                                     "wait",   "no-images", "help"};
+  constexpr std::array<std::string_view, 13> options{
+      "policy", "report",   "profile", "check", "log",       "steps", "no-steps",
+      "early",  "no-early", "batch",   "wait",  "no-images", "help"};
   if (std::ranges::find(options, name) == options.end())
     return fmt::format("there is no option --{}{}", name, did_you_mean(name, options));
   const std::string_view value = word.substr(std::min(word.size(), name.size() + 1));
@@ -171,16 +172,23 @@ void prepare_first(const std::string& ptxasw, const std::string& program) {
 }
 
 struct Asked {
-  std::string settings = "on"; // as the launcher reads them
-  std::string page;            // to be drawn of the report
-  std::string without_value;   // the last option, where it could have had a value
-  bool waits = false;          // for what is prepared first
-  std::size_t program = 0;     // its place among the arguments
+  std::string settings;      // as the launcher reads them
+  std::string page;          // to be drawn of the report
+  std::string without_value; // the last option, where it could have had a value
+  bool waits = false;        // for what is prepared first
+  std::size_t program = 0;   // its place among the arguments
 };
+
+// One version of each kernel, or the times of each: launches are wanted as they come.
+bool wants_them_singly(std::string_view name, std::string_view word) {
+  return name == "profile" ||
+         (name == "policy" && word != "policy=measure" && word != "policy=model");
+}
 
 // The options ahead of the program; or the exit code where there is nothing to run.
 tl::expected<Asked, int> read_options(const Arguments& arguments) {
   Asked asked;
+  bool steps = true, early = true;
   std::size_t& at = asked.program;
   for (; at < arguments.size() && arguments[at].starts_with("--"); ++at) {
     const std::string word = arguments[at].substr(2);
@@ -202,10 +210,17 @@ tl::expected<Asked, int> read_options(const Arguments& arguments) {
       asked.waits = true;
       continue;
     }
+    if (word == "no-steps" || word == "no-early") {
+      (word == "no-steps" ? steps : early) = false;
+      continue;
+    }
+    if (wants_them_singly(name, word)) steps = early = false;
     const bool draws = name == "report" && word.ends_with(".html");
     if (draws) asked.page = word.substr(name.size() + 1);
     asked.settings += "," + word + (draws ? ".json" : "");
   }
+  asked.settings =
+      std::string("on") + (steps ? ",steps" : "") + (early ? ",early" : "") + asked.settings;
   if (at < arguments.size()) return asked;
   fmt::print(stderr, "{}", usage);
   return tl::unexpected(2);

@@ -67,7 +67,7 @@ std::optional<std::uint64_t> from_threads(const contract::Listed& version,
 }
 
 std::string when_it_gains(const contract::Listed& version, const std::string& chip) {
-  if (version.is_steps) return "for ptxasw launch --steps";
+  if (version.is_steps) return "for time steps";
   if (version.names[0].starts_with("thread-swap"))
     return "predicted when it is launched, by its rows";
   if (version.gain == 0) return "for ptxasw launch, which measures";

@@ -141,8 +141,7 @@ double spent(const Shape& shape) {
   return sum;
 }
 
-std::uint64_t launches_of_original(const Shape& shape) {
-  if (shape.chosen.load() != 0) return 0;
+std::uint64_t launches_until_trial(const Shape& shape) {
   if (shape.decided.load()) return for_good;
   const std::uint64_t next = shape.next_trial.load(std::memory_order_relaxed);
   const std::uint64_t behind = shape.launches.load(std::memory_order_relaxed) + 1;

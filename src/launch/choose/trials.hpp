@@ -32,8 +32,8 @@ namespace ptxasw::launch {
          number >= shape.next_trial.load(std::memory_order_relaxed);
 }
 
-// How many launches behind this one are the original for sure, and tried by nobody.
-[[nodiscard]] std::uint64_t launches_of_original(const Shape& shape);
+// How many launches behind this one are as chosen for sure, and tried by nobody.
+[[nodiscard]] std::uint64_t launches_until_trial(const Shape& shape);
 
 // Microseconds that the trials of a shape cost up to now, those included that are not read yet.
 [[nodiscard]] double spent(const Shape& shape);

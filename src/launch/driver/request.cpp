@@ -42,10 +42,10 @@ bool divides(const Dims& grid, const Dims& block, const contract::Variant& varia
 
 VariantLaunch::VariantLaunch(const Request& original, const contract::Contract& contract,
                              const contract::Variant& variant, CUfunction function)
-    : request_(original), grid_(original.grid) {
+    : request_(original), grid_(original.grid), own_(contract.parameters) {
   request_.function = function;
   if (variant.reshapes()) {
-    usable_ = reshape(variant) && append(contract, &original_, sizeof original_);
+    usable_ = reshape(variant) && append(contract, original_);
     return;
   }
   for (unsigned axis = 0; axis < 3; ++axis) {
@@ -56,7 +56,7 @@ VariantLaunch::VariantLaunch(const Request& original, const contract::Contract& 
     usable_ = divides(grid_, original.block, variant);
     return;
   }
-  usable_ = append(contract, grid_.data(), sizeof grid_);
+  usable_ = append(contract, grid_);
 }
 
 bool VariantLaunch::reshape(const contract::Variant& variant) {
@@ -68,9 +68,11 @@ bool VariantLaunch::reshape(const contract::Variant& variant) {
   return true;
 }
 
-bool VariantLaunch::append(const contract::Contract& contract, void* value, std::size_t size) {
-  if (request_.extra == nullptr) return append_pointer(contract, value);
-  return request_.parameters == nullptr && append_bytes(contract, value, size);
+template <class Value>
+bool VariantLaunch::append(const contract::Contract& contract, Value& value) {
+  appended_ = std::as_bytes(std::span(&value, 1));
+  if (request_.extra == nullptr) return append_pointer(contract, &value);
+  return request_.parameters == nullptr && append_bytes(contract, &value, sizeof value);
 }
 
 bool VariantLaunch::append_pointer(const contract::Contract& contract, void* value) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct DeviceCopy {
   friend bool operator==(const DeviceCopy&, const DeviceCopy&) = default;
 };
 
+class VariantLaunch;
+
 // The driver's own launch, in the form in which the program called it.
 class Launch {
 public:
@@ -48,6 +51,10 @@ public:
   // (passing.hpp).
   virtual void pass_from_now_on(const Request&, std::uint64_t /*epoch*/,
                                 std::uint64_t /*times*/) const {}
+  // Nor these, which are made so, in that context (kernels/passing_variant.hpp).
+  virtual void pass_by_variant_from_now_on(const Request&, std::uint64_t /*epoch*/,
+                                           const VariantLaunch&, CUcontext,
+                                           std::uint64_t /*times*/) const {}
   // How many of them went by since that was asked last.
   [[nodiscard]] virtual std::uint64_t passed(const Request&) const { return 0; }
   // For launches that are put off.
@@ -92,16 +99,21 @@ public:
   // False where the parameters come in a form that we do not know.
   [[nodiscard]] bool usable() const { return usable_; }
   [[nodiscard]] const Request& request() const { return request_; }
+  // What it has behind the program's own parameters.
+  [[nodiscard]] std::span<const std::byte> appended() const { return appended_; }
+  [[nodiscard]] unsigned own_parameters() const { return own_; }
 
 private:
   bool reshape(const contract::Variant& variant);
-  bool append(const contract::Contract& contract, void* value, std::size_t size);
+  template <class Value> bool append(const contract::Contract& contract, Value& value);
   bool append_pointer(const contract::Contract& contract, void* value);
   bool append_bytes(const contract::Contract& contract, const void* value, std::size_t size);
 
   Request request_;
   Dims grid_; // the original one
   contract::OriginalShape original_;
+  std::span<const std::byte> appended_;
+  unsigned own_;
   bool usable_ = true;
   std::array<void*, 65> few_;
   std::vector<void*> many_;

@@ -9,7 +9,6 @@
 #include "launch/log.hpp"
 #include "launch/own_pages.hpp"
 #include "launch/report/report.hpp"
-#include "launch/waiting/trampolines.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -112,14 +111,16 @@ Engine::Engine(Settings settings)
 
 // How many launches like this one go by from now on: nobody counts launches, compares them, asks
 // what is in front or looks for sequences. Whether they may be put off as steps is for the merger
-// to say.
-std::uint64_t Engine::may_pass(const Kernel& kernel, const Request& request) const {
-  const bool may_be_early = front_ && !front_->is_stopped();
-  if (settings_.watches_times() || settings_.check != 0 || may_be_early ||
-      (seen_ && seen_->is_looking()))
-    return 0;
-  const bool is_sequences = batcher_ && (settings_.batch || is_stage(kernel));
-  return is_sequences ? batcher_->left_alone(kernel, request) : for_good;
+// to say. What may not begin early goes by where nothing is in front (passing_now).
+std::uint64_t Engine::may_pass(const Kernel& kernel, const Shape* shape,
+                               const Request& request) const {
+  if (settings_.watches_times() || settings_.check != 0 || (seen_ && seen_->is_looking())) return 0;
+  std::uint64_t times = for_good;
+  if (shape != nullptr && may_be_early(kernel, shape->chosen.load(std::memory_order_relaxed)))
+    times = front_->left_alone();
+  if (batcher_ && goes_out_together(kernel))
+    times = std::min(times, batcher_->left_alone(kernel, request));
+  return times;
 }
 
 CUresult Engine::launch(const Request& request, const Launch& launch) {
@@ -134,7 +135,7 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
     flush_run();
     if (known && settings_.watches_times())
       kernel->shapes->launches.fetch_add(1, std::memory_order_relaxed);
-    if (const std::uint64_t times = known ? may_pass(*kernel, request) : 0; times != 0)
+    if (const std::uint64_t times = known ? may_pass(*kernel, nullptr, request) : 0; times != 0)
       launch.pass_from_now_on(request, epoch, times);
     return make({kernel, nullptr, 0, PutOff::maybe}, request, launch);
   }
@@ -150,16 +151,30 @@ CUresult Engine::launch(const Request& request, const Launch& launch) {
       return CUDA_SUCCESS;
   }
   if (shape == nullptr) return make({kernel, nullptr, 0, PutOff::no}, request, launch);
-  if (!shape->decided) shape->launches.fetch_add(launch.passed(request));
-  if (const std::uint64_t untried = launches_of_original(*shape); untried != 0 && alone > 1) {
-    const std::uint64_t times = std::min({may_pass(*kernel, request), alone - 1, untried});
-    if (times != 0) launch.pass_from_now_on(request, epoch, times);
-    // They are counted ahead.
-    if (alone != for_good) shape->launches.fetch_add(times, std::memory_order_relaxed);
-  }
-  const CUresult result = directly(*kernel, *shape, request, launch);
+  // Those that the merger leaves alone are counted ahead.
+  const std::uint64_t passed = shape->decided ? 0 : launch.passed(request);
+  if (alone == for_good) shape->launches.fetch_add(passed, std::memory_order_relaxed);
+  const std::uint64_t times =
+      std::min({may_pass(*kernel, shape, request), alone - 1, launches_until_trial(*shape)});
+  if (times != 0 && let_pass(*kernel, *shape, request, launch, epoch, times) && alone != for_good)
+    shape->launches.fetch_add(times, std::memory_order_relaxed);
+  const CUresult result = directly(*kernel, *shape, request, launch, Tries::its_turn);
   if (alone != for_good || is_copy(*kernel)) shape->launched = result == CUDA_SUCCESS;
   return result;
+}
+
+bool Engine::let_pass(const Kernel& kernel, const Shape& shape, const Request& request,
+                      const Launch& launch, std::uint64_t epoch, std::uint64_t times) const {
+  const unsigned chosen = shape.chosen.load(std::memory_order_relaxed);
+  if (chosen == 0 || !shape.can_use(chosen)) {
+    launch.pass_from_now_on(request, epoch, times);
+    return true;
+  }
+  const VariantLaunch made(request, kernel.contract, kernel.contract.variants[chosen],
+                           kernel.entries[chosen].function);
+  if (!made.usable()) return false;
+  launch.pass_by_variant_from_now_on(request, epoch, made, kernel.context, times);
+  return true;
 }
 
 void Engine::count_cooperative(CUfunction function) {
@@ -178,7 +193,8 @@ CUresult Engine::step(const Kernel& kernel, Shape& shape, const Request& request
     shape.launches.fetch_add(1, std::memory_order_relaxed);
     return CUDA_SUCCESS;
   }
-  const CUresult result = directly(kernel, shape, request, launch);
+  // A trial would stand between it and the next one.
+  const CUresult result = directly(kernel, shape, request, launch, Tries::none);
   shape.launched = result == CUDA_SUCCESS;
   return result;
 }
@@ -206,7 +222,7 @@ bool Engine::take_copy(const Kernel& kernel, Shape& shape, const Request& reques
 
 // By the variant that was chosen, timed or checked where it is this launch's turn.
 CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& request,
-                          const Launch& launch) {
+                          const Launch& launch, Tries tries) {
   const std::uint64_t number = shape.launches.fetch_add(1, std::memory_order_relaxed);
   const bool is_own = shape.decided && shape.chosen == 0 && settings_.check == 0;
   // A node of a graph is the program's to look at and to change, by the function and the parameters
@@ -215,7 +231,7 @@ CUresult Engine::directly(const Kernel& kernel, Shape& shape, const Request& req
     return make({&kernel, &shape, 0, PutOff::no}, request, launch);
   if (settings_.check != 0 && number % settings_.check == 0)
     return checked(kernel, shape, request, launch);
-  if (may_try(shape, number)) {
+  if (tries == Tries::its_turn && may_try(shape, number)) {
     const unsigned variant = trial(kernel, shape);
     if (variant != no_variant) return timed(kernel, shape, request, variant, true, launch);
   } else if (settings_.watches_times() && number % launches_between_looks == 0) {
@@ -253,7 +269,7 @@ void Engine::decide(const Kernel& kernel, Shape& shape) {
     if (n != no_variant)
       shape.chosen = n;
     else
-      shape.decided = may_wait(kernel) || std::ranges::count(shape.usable, true) < 2;
+      shape.decided = goes_out_together(kernel) || std::ranges::count(shape.usable, true) < 2;
     shape.next_trial = numbers::launch::first_trial;
     if (merger_ != nullptr && !kernel.contract.steps.empty())
       decisions_.recall_steps(kernel, shape);
@@ -265,10 +281,6 @@ void Engine::decide(const Kernel& kernel, Shape& shape) {
 
 bool Engine::may_merge(const Kernel& kernel) const {
   return merger_ && (!kernel.contract.steps.empty() || kernel.contract.copy);
-}
-
-bool Engine::may_wait(const Kernel& kernel) const {
-  return may_merge(kernel) || settings_.batch || is_stage(kernel);
 }
 
 // The variant that this launch tries; none where it tries nothing. Keeps what was found out.
@@ -307,10 +319,10 @@ CUresult Engine::run(const How& how, const Request& request, const Launch& launc
 // that waits may begin early.
 CUresult Engine::make(const How& how, const Request& made, const Launch& launch) {
   const Kernel* const kernel = how.kernel;
-  const bool waits = front_ != nullptr && kernel != nullptr && how.shape != nullptr &&
-                     kernel->contract.variants[how.variant].waits;
+  const bool waits =
+      kernel != nullptr && how.shape != nullptr && may_be_early(*kernel, how.variant);
   if (batcher_ != nullptr && kernel != nullptr && how.put_off == PutOff::maybe &&
-      (settings_.batch || is_stage(*kernel))) {
+      goes_out_together(*kernel)) {
     const Shape* const shape = how.shape;
     const Batcher::Asked asked{kernel, shape == nullptr ? made.grid : shape->grid,
                                shape == nullptr ? made.block : shape->block,

@@ -15,6 +15,7 @@
 #include "launch/settings.hpp"
 #include "launch/steps/merge.hpp"
 #include "launch/steps/seen.hpp"
+#include "launch/waiting/trampolines.hpp"
 
 #include <atomic>
 #include <functional>
@@ -52,13 +53,13 @@ public:
   void note_stream_that_is_not_blocking() {
     are_all_blocking_.store(false, std::memory_order_relaxed);
   }
-  // Which sequences were seen so far, under --steps. By a thread of the preparer's.
+  // Which sequences were seen so far, where steps may be merged. By a thread of the preparer's.
   Preparer::Seen look_for_sequences();
   // Makes the launches that wait for others of their kind.
   void flush() {
-    if (merger_ != nullptr) merger_->flush();
-    if (batcher_ != nullptr) batcher_->flush();
-    if (front_ != nullptr) front_->forget_all();
+    if (is_waiting(Waits::run) && merger_ != nullptr) merger_->flush();
+    if (is_waiting(Waits::batch) && batcher_ != nullptr) batcher_->flush();
+    if (is_waiting(Waits::front) && front_ != nullptr) front_->forget_all();
   }
   // One with attributes, which is none of ours, for the report.
   void count_with_attributes() {
@@ -97,8 +98,9 @@ private:
                  bool is_trial, const Launch& launch);
   CUresult checked(const Kernel& kernel, Shape& shape, const Request& request,
                    const Launch& launch);
+  enum class Tries : std::uint8_t { none, its_turn };
   CUresult directly(const Kernel& kernel, Shape& shape, const Request& request,
-                    const Launch& launch);
+                    const Launch& launch, Tries tries);
   void check_merged(const Kernel& kernel, Shape& shape, const Request& first,
                     const decltype(Candidate::run)& singly, const decltype(Candidate::run)& merged);
   void conclude(const Kernel& kernel, Shape& shape, const Checked& found);
@@ -106,13 +108,23 @@ private:
   void flush_run();
   void keep_steps(const std::vector<std::shared_ptr<Shapes>>& kernels);
 
-  [[nodiscard]] std::uint64_t may_pass(const Kernel& kernel, const Request& request) const;
+  [[nodiscard]] std::uint64_t may_pass(const Kernel& kernel, const Shape* shape,
+                                       const Request& request) const;
+  // So many launches like this one are made as chosen, and not looked at. False: they are.
+  bool let_pass(const Kernel& kernel, const Shape& shape, const Request& request,
+                const Launch& launch, std::uint64_t epoch, std::uint64_t times) const;
+  // Launched so it waits for what is in front, and so may begin early.
+  [[nodiscard]] bool may_be_early(const Kernel& kernel, unsigned variant) const {
+    return front_ && !front_->is_stopped() && kernel.contract.variants[variant].waits;
+  }
   // It belongs to a sequence, whose launches wait together.
   [[nodiscard]] bool is_stage(const Kernel& kernel) const { return batcher_ && kernel.is_stage; }
   // It is a time step by itself, or a copy that may belong to one.
   [[nodiscard]] bool may_merge(const Kernel& kernel) const;
-  // Its launches may be put off: one that is timed would stand between them, so none is tried.
-  [[nodiscard]] bool may_wait(const Kernel& kernel) const;
+  // Its launches go out together: one that is timed would stand between them, so none is tried.
+  [[nodiscard]] bool goes_out_together(const Kernel& kernel) const {
+    return settings_.batch || is_stage(kernel);
+  }
 
   Settings settings_;
   Kernels kernels_;

@@ -13,6 +13,7 @@
 #include "launch/hooks/call_hooks.hpp"
 #include "launch/hooks/link_hooks.hpp"
 #include "launch/hooks/module_hooks.hpp"
+#include "launch/kernels/passing_variant.hpp"
 #include "launch/waiting/trampolines.hpp"
 
 #include <algorithm>
@@ -67,8 +68,17 @@ public:
   void pass_from_now_on(const Request& r, std::uint64_t epoch, std::uint64_t times) const override {
     remember_passing(epoch, hook_, pointer(real_), r, times);
   }
+  void pass_by_variant_from_now_on(const Request& r, std::uint64_t epoch, const VariantLaunch& made,
+                                   CUcontext context, std::uint64_t times) const override {
+    remember_variant(epoch, hook_, r, made, context, times);
+  }
   [[nodiscard]] std::uint64_t passed(const Request& r) const override {
-    return take_passed(hook_, r);
+    return take_passed(hook_, r) + take_passed_by_variant(hook_, r);
+  }
+  // As remembered, or as is decided now.
+  [[nodiscard]] CUresult made_by(Engine& launcher, const Request& r) const {
+    const auto passed = is_waiting() ? std::nullopt : pass_by_variant(hook_, r, *this);
+    return passed ? *passed : launcher.launch(r, *this);
   }
 
 protected:
@@ -137,7 +147,7 @@ template <unsigned hook, unsigned copy>
   const Request request{
       f,          {gx, gy, gz}, {bx, by, bz}, shared, named<hooks[hook].per_thread>(stream),
       parameters, extra};
-  return launcher->launch(request, PlainLaunch(real, stream, hook * copies + copy));
+  return PlainLaunch(real, stream, hook * copies + copy).made_by(*launcher, request);
 }
 
 // The driver's function, for a launch that passes; null where it has to be looked at, as each that
@@ -186,7 +196,7 @@ template <unsigned hook, unsigned copy>
                         named<hooks[hook].per_thread>(config->hStream),
                         parameters,
                         extra};
-  return launcher->launch(request, ExLaunch(real, *config, hook * copies + copy));
+  return ExLaunch(real, *config, hook * copies + copy).made_by(*launcher, request);
 }
 
 template <unsigned hook, unsigned copy>

@@ -5,9 +5,9 @@
 // is loaded, at the speed of memory. All else is done by one thread, which ends when there is
 // nothing more to come. It waits until no image came for a moment, starts one process for all that
 // came, and looks into the store now and then, for each image the more rarely the longer it takes.
-// Under --steps it also asks which sequences of launches were seen, as long as there may be more,
-// and has the images prepared again that have such kernels. At the end of the program the process
-// is started for what is left, and not waited for.
+// Where steps may be merged it also asks which sequences of launches were seen, as long as there
+// may be more, and has the images prepared again that have such kernels. At the end of the program
+// the process is started for what is left, and not waited for.
 #pragma once
 
 #include "contract/sequences.hpp"

@@ -45,15 +45,18 @@ inline std::atomic<std::uint64_t>& passing_epoch() {
   return epoch;
 }
 
+inline std::uint64_t slot_number(const LaunchKey& key) {
+  return reinterpret_cast<std::uintptr_t>(key.function) / 16 + key.grid_xy * 31 +
+         (key.grid_z_block_x >> 37);
+}
+
 // Of this thread. A preloaded library has room for them from the start, and they need no code to
 // be made.
 inline PassingLaunch& passing_slot(const LaunchKey& key) {
   constexpr std::size_t slots = 16;
   [[gnu::tls_model("initial-exec")]] static constinit thread_local std::array<PassingLaunch, slots>
       launches{};
-  const std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.function) / 16 +
-                             key.grid_xy * 31 + (key.grid_z_block_x >> 37);
-  return launches[hash % slots];
+  return launches[slot_number(key) % slots];
 }
 
 inline constexpr std::uint64_t for_good = ~std::uint64_t{0};
@@ -80,20 +83,27 @@ inline LaunchKey launch_key(unsigned hook, const Request& r) {
                     r.block[2], r.shared);
 }
 
+inline PassingLaunch passing_launch(std::uint64_t epoch, void* real, const LaunchKey& key,
+                                    std::uint64_t times) {
+  const auto left = static_cast<std::uint32_t>(std::min<std::uint64_t>(times, ~std::uint32_t{0}));
+  return {epoch, real, key, left, left};
+}
+
 // `epoch`: of the time before it was looked at.
 inline void remember_passing(std::uint64_t epoch, unsigned hook, void* real, const Request& r,
                              std::uint64_t times) {
   const LaunchKey key = launch_key(hook, r);
-  const auto left = static_cast<std::uint32_t>(std::min<std::uint64_t>(times, ~std::uint32_t{0}));
-  passing_slot(key) = {epoch, real, key, left, left};
+  passing_slot(key) = passing_launch(epoch, real, key, times);
 }
 
 // How many launches like this one have passed since that was asked last; fewer where another launch
 // had the same slot meanwhile.
+inline std::uint64_t take_passed(PassingLaunch& known, const LaunchKey& key) {
+  return words_differ(known, key) != 0 ? 0 : std::exchange(known.told, known.left) - known.left;
+}
 inline std::uint64_t take_passed(unsigned hook, const Request& r) {
   const LaunchKey key = launch_key(hook, r);
-  PassingLaunch& known = passing_slot(key);
-  return words_differ(known, key) != 0 ? 0 : std::exchange(known.told, known.left) - known.left;
+  return take_passed(passing_slot(key), key);
 }
 
 } // namespace ptxasw::launch

@@ -130,7 +130,7 @@ std::string versions_as_text(const std::vector<std::shared_ptr<Shapes>>& kernels
     text += "  " + kernel->kernel() + '\n';
     for (const contract::Listed& version : kernel->versions())
       text += formatted("    %-14s ", names_of(version).c_str()) + version.what +
-              (version.is_steps ? " (--steps)\n" : "\n");
+              (version.is_steps ? " (time steps)\n" : "\n");
   }
   return text;
 }

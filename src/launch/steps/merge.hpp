@@ -1,4 +1,4 @@
-// Launches that are time steps, put off until several of them can be made as one (--steps).
+// Launches that are time steps, put off until several of them can be made as one.
 //
 // contract/steps.hpp says what an entry for T steps does and how a run of launches follows. Here a
 // run is collected: its launches return at once, and are made as soon as enough of them are there,

@@ -176,6 +176,31 @@ TEST_F(FrontTest, NotBehindALaunchThatFailed) {
   EXPECT_EQ(early(), "-");
 }
 
+// Nothing is gained where the program waits behind each launch: two of so many are looked at.
+TEST_F(FrontTest, LaunchesThatAreAloneGoBy) {
+  engine = std::make_unique<Engine>(read_settings("early,policy=original"));
+  const test::Passed passed;
+  Request request = p.request();
+  request.stream = stream(1);
+  unsigned looked_at = 0;
+  const auto launch_once = [&] {
+    if (passed.left != 0 && !is_waiting()) {
+      --passed.left;
+      return;
+    }
+    ++looked_at;
+    EXPECT_EQ(engine->launch(request, passed), CUDA_SUCCESS);
+  };
+  for (unsigned n = 0; n < 16 + 660; ++n) {
+    launch_once();
+    engine->flush();
+  }
+  EXPECT_EQ(looked_at, 16U + 20) << "the first ones, then two of 66";
+  for (unsigned n = 0; n < 64 + 8; ++n)
+    launch_once();
+  EXPECT_THAT(early(), testing::EndsWith("EEEE")) << "a row is seen again";
+}
+
 // Events of our own stand in between.
 TEST_F(FrontTest, NotBesideALaunchThatIsTimed) {
   engine = std::make_unique<Engine>(read_settings("early,policy=measure"));

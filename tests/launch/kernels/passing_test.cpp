@@ -10,8 +10,10 @@
 namespace ptxasw::launch {
 namespace {
 
+using numbers::launch::first_trial;
 using test::EngineTest;
 using test::gpu;
+using test::InOtherBlocks;
 using test::launched;
 using test::Passed;
 using test::Program;
@@ -34,19 +36,74 @@ TEST_F(Passing, KernelsWithoutAContractAndOriginals) {
   EXPECT_TRUE(passes("policy=model", with.request(1))) << "too few blocks for a variant";
 }
 
-TEST_F(Passing, VariantsDoNot) {
+TEST_F(Passing, VariantsAsTheyAreMade) {
   Program p;
-  EXPECT_FALSE(passes("policy=x:4", p.request()));
-  EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
+  InOtherBlocks other_blocks;
+  for (const auto& [of, policy] :
+       {std::pair<Program*, std::string>{&p, "policy=x:4"}, {&other_blocks, "policy=block:256"}}) {
+    EXPECT_TRUE(passes(policy, of->request()));
+    const fake::Launched looked_at = launched().back();
+    ASSERT_EQ(pass_by_variant(0, of->request(), test::direct), CUDA_SUCCESS);
+    const fake::Launched passed = launched().back();
+    EXPECT_NE(passed.entry, "k");
+    EXPECT_EQ(passed.entry, looked_at.entry);
+    EXPECT_EQ(passed.grid, looked_at.grid);
+    EXPECT_EQ(passed.block, looked_at.block);
+    EXPECT_EQ(passed.parameters, looked_at.parameters);
+    for (unsigned i = 0; i < of->n; ++i)
+      ASSERT_EQ(test::value_of<unsigned>(of->memory, i), 4U) << i;
+  }
+}
+
+// Each as often as was said, and only where its entry is one of this context.
+TEST_F(Passing, VariantsOnlyWhereTheyMay) {
+  Program p;
+  const auto context = reinterpret_cast<CUcontext>(1), another = reinterpret_cast<CUcontext>(2);
+  const contract::Contract contract = test::contract_of("k");
+  const VariantLaunch made(p.request(), contract, contract.variants[2],
+                           reinterpret_cast<CUfunction>(&p.four));
+  const auto passes = [&](const Request& request) {
+    return pass_by_variant(3, request, test::direct).has_value();
+  };
+  const auto remember = [&](CUcontext of, std::uint64_t times) {
+    remember_variant(passing_epoch().load(), 3, p.request(), made, of, times);
+  };
+  remember(context, 2);
+  EXPECT_FALSE(pass_by_variant(4, p.request(), test::direct)) << "another function of the driver";
+  EXPECT_FALSE(passes(p.request(51)));
+  gpu().capturing = true;
+  EXPECT_FALSE(passes(p.request())) << "a node is the program's";
+  gpu().capturing = false;
+  p.four.result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  EXPECT_FALSE(passes(p.request()));
+  p.four.result = CUDA_SUCCESS;
+  EXPECT_FALSE(passes(p.request())) << "behind one that failed";
+  remember(another, 2);
+  EXPECT_FALSE(passes(p.request()));
+  remember(context, 2);
+  EXPECT_TRUE(passes(p.request()));
+  EXPECT_EQ(take_passed_by_variant(3, p.request()), 1U);
+  EXPECT_TRUE(passes(p.request()));
+  EXPECT_FALSE(passes(p.request())) << "two were said";
+  EXPECT_EQ(take_passed_by_variant(3, p.request()), 1U);
+  remember(context, 2);
+  passing_epoch().fetch_add(1);
+  EXPECT_FALSE(passes(p.request())) << "a module went";
 }
 
 TEST_F(Passing, NeitherDoesWhatIsCountedCheckedOrMayBeginEarly) {
-  Program without("other", false), with;
-  for (const std::string settings :
-       {"report=/dev/null", "check", "early", "batch", "steps,early"}) {
+  Program without("other", false), with, waiting("waiting");
+  for (const std::string settings : {"report=/dev/null", "check", "batch", "steps,batch"}) {
     EXPECT_FALSE(passes("policy=original," + settings, with.request())) << settings;
     EXPECT_FALSE(passes(settings, without.request())) << settings;
   }
+  contract::Contract contract = test::contract_of("waiting");
+  contract.variants[0].waits = true;
+  waiting.module.globals[contract::symbol_of("waiting")] = contract::encode(contract);
+  EXPECT_FALSE(passes("policy=original,early", waiting.request()));
+  EXPECT_TRUE(passes("policy=x:4,early", waiting.request())) << "that entry does not wait";
+  EXPECT_TRUE(passes("policy=original,early", with.request()));
+  EXPECT_TRUE(passes("early", without.request()));
 }
 
 TEST_F(Passing, WhatIsNoStepWhereStepsAreMerged) {
@@ -55,18 +112,17 @@ TEST_F(Passing, WhatIsNoStepWhereStepsAreMerged) {
   EXPECT_TRUE(passes("no-images,policy=original,steps", with.request()));
 }
 
-TEST_F(Passing, NorWhatIsNotDecidedYet) {
-  Program p;
-  EXPECT_FALSE(passes("policy=measure", p.request()));
-  EXPECT_EQ(launched().back().entry, "k__ptxasw_x4");
-}
+// What is chosen, until it is time for a trial: as many are tried as where all are looked at.
+class UntilTheNextTrial : public Passing, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(Faster, UntilTheNextTrial, testing::Bool());
 
-// The original, until it is time for a trial: as many are tried as where all are looked at.
-TEST_F(Passing, UntilTheNextTrial) {
-  const auto tried = [](const auto& launch_once) {
+TEST_P(UntilTheNextTrial, AsManyAreTried) {
+  const bool is_original = GetParam();
+  const auto tried = [&](const auto& launch_once) {
     Program p;
-    p.kernel.milliseconds = 1;
-    p.two.milliseconds = p.four.milliseconds = 3;
+    p.kernel.milliseconds = is_original ? 1 : 3;
+    p.two.milliseconds = 3;
+    p.four.milliseconds = is_original ? 3 : 1;
     Engine engine(read_settings("policy=measure"));
     launched();
     unsigned looked_at = 0;
@@ -74,7 +130,9 @@ TEST_F(Passing, UntilTheNextTrial) {
       looked_at += launch_once(engine, p.request());
     const auto all = launched();
     EXPECT_EQ(all.size(), 5000U);
-    return std::pair(all.size() - std::ranges::count(all, "k", &fake::Launched::entry), looked_at);
+    const std::string chosen = is_original ? "k" : "k__ptxasw_x4";
+    return std::pair(all.size() - std::ranges::count(all, chosen, &fake::Launched::entry),
+                     looked_at);
   };
   const auto [alone, all] = tried([](Engine& engine, const Request& request) {
     EXPECT_EQ(engine.launch(request, test::direct), CUDA_SUCCESS);
@@ -86,7 +144,9 @@ TEST_F(Passing, UntilTheNextTrial) {
     const auto [number, looked_at] = tried([&](Engine& engine, const Request& request) {
       if (passed.left != 0) {
         --passed.left;
-        EXPECT_EQ(test::direct(request), CUDA_SUCCESS);
+        if (!pass_by_variant(0, request, test::direct)) {
+          EXPECT_EQ(test::direct(request), CUDA_SUCCESS);
+        }
         return 0;
       }
       EXPECT_EQ(engine.launch(request, passed), CUDA_SUCCESS);
@@ -95,7 +155,9 @@ TEST_F(Passing, UntilTheNextTrial) {
     });
     EXPECT_LT(looked_at, 200U);
     EXPECT_EQ(number == alone, !forgets);
-    EXPECT_LE(number, alone);
+    // The model's choice may pass uncounted until the first trial.
+    const auto least = is_original ? first_trial * (first_trial + 1) / 2 : 0;
+    EXPECT_LE(number, alone + static_cast<std::ptrdiff_t>(least));
     EXPECT_GT(number, 0);
   }
 }
@@ -133,6 +195,20 @@ TEST_F(Passing, OnlyTheVeryLaunch) {
   }
   EXPECT_TRUE(changed_is_looked_at([](Request& r) { r.shared = 16; }));
   EXPECT_TRUE(changed_is_looked_at([&](Request& r) { r.function = another.function(); }));
+}
+
+// By the same hook, whichever way it is made.
+TEST_F(Passing, VariantsThroughTheHook) {
+  Program p;
+  launched();
+  for (unsigned n = 0; n < 4; ++n)
+    launch(p.request());
+  gpu().capturing = true;
+  launch(p.request());
+  std::string all;
+  for (const fake::Launched& one : launched())
+    all += one.entry + ' ';
+  EXPECT_EQ(all, "k__ptxasw_x4 k__ptxasw_x4 k__ptxasw_x4 k__ptxasw_x4 k ");
 }
 
 // It comes behind what waits.
