@@ -86,6 +86,36 @@ TEST(LateLoadsAlone, OfOneSide) {
   expect_the_same("one_side", false);
 }
 
+// Of values that are not right a table has no element.
+TEST(LateLoadsAlone, OfTables) {
+  expect_the_same("looked_up", true);
+  expect_the_same("looked_up_behind", true);
+}
+
+TEST(LateLoadsAlone, OfATableThatIsAParameter) {
+  const Stepped stepped(kernels(), "told", {.count = 3, .width = 32, .strips = 4, .rows = 8});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  const unsigned nx = 71, ny = 53;
+  StepHost host{.stepped = stepped,
+                .grid = {3, 14},
+                .block = {32, 4},
+                .arguments = {0, 1, nx, ny, 0},
+                .buffers = {ones(std::size_t{nx} * ny), ones(std::size_t{nx} * ny)},
+                .pointers = {0, 1},
+                .structures = {{4, ones(4)}}};
+  expect_the_same(host, 6);
+}
+
+TEST(LateLoadsAlone, OfATableByAStage) {
+  for (const passes::StepShape& shape : {passes::StepShape{.count = 3, .width = 48, .rows = 16},
+                                         {.count = 2, .width = 32, .strips = 2, .rows = 11}}) {
+    test::SequenceProgram program = stages(71, 53, true);
+    program.stages[1].kernel = "looked_up_in_turn";
+    program.stages[1].arguments = {buffer(1), buffer(0), number(71), number(53)};
+    test::expect_the_same(test::SequenceCase(kernels(), program.stages, program.buffers, shape));
+  }
+}
+
 // Where elements begin to which no place stores is asked of the place beside.
 TEST(LateLoadsAlone, OfAWedge) {
   expect_the_same("wedge", false);

@@ -144,6 +144,60 @@ setp.eq.f32 %p4, %f3, 0f3F800000;
   }
 }
 
+// A register that is stored may have another value behind the store, on the way that the interior
+// goes.
+TEST(StepBranches, AreBehindAStore) {
+  const Stepped stepped(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u64 in2, .param .u64 out2,
+                  .param .u32 n)
+{
+.reg .pred %p<9>;
+.reg .b32 %r<19>;
+.reg .b64 %rd<19>;
+.reg .f32 %f<9>;
+ld.param.u64 %rd1, [in];
+ld.param.u64 %rd2, [out];
+ld.param.u64 %rd3, [in2];
+ld.param.u64 %rd4, [out2];
+ld.param.u32 %r1, [n];
+mov.u32 %r2, %ctaid.x;
+mov.u32 %r3, %tid.x;
+mov.u32 %r8, %ntid.x;
+mad.lo.s32 %r4, %r2, %r8, %r3;
+setp.ge.s32 %p1, %r4, %r1;
+@%p1 bra end;
+mul.wide.s32 %rd5, %r4, 4;
+cvta.to.global.u64 %rd6, %rd1;
+cvta.to.global.u64 %rd7, %rd2;
+cvta.to.global.u64 %rd8, %rd3;
+cvta.to.global.u64 %rd9, %rd4;
+add.s64 %rd10, %rd6, %rd5;
+add.s64 %rd11, %rd7, %rd5;
+add.s64 %rd12, %rd8, %rd5;
+add.s64 %rd13, %rd9, %rd5;
+ld.global.f32 %f1, [%rd10];
+mov.f32 %f2, 0f3F000000;
+st.global.f32 [%rd11], %f2;
+add.s32 %r5, %r1, -1;
+setp.ge.s32 %p2, %r4, %r5;
+@%p2 bra last;
+ld.global.f32 %f2, [%rd12+4];
+last:
+add.f32 %f3, %f1, %f2;
+st.global.f32 [%rd13], %f3;
+end: ret;
+}
+)",
+                        "k", {.count = 3, .width = 32, .strips = 4, .rows = 8, .columns = 4});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  const StepHost host = host_for(stepped, 200, 1, {64, 1, 1}, 7);
+  unsigned merged = 0;
+  EXPECT_EQ(host.difference(7, &merged), "");
+  EXPECT_EQ(merged, 2U);
+}
+
 // Of two parts a load may read one, whatever the other one is.
 TEST(StepBranches, OrHalvesAreLeftAlone) {
   const Stepped stepped(R"(.version 8.0

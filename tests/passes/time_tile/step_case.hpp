@@ -76,7 +76,7 @@ inline std::string run_watched(const simt::Program& program, simt::Launch& launc
 struct StepHost {
   const Stepped& stepped;
   simt::Dim3 grid, block;
-  std::vector<std::uint64_t> arguments; // buffers: their number
+  std::vector<std::uint64_t> arguments; // buffers: their number, or `at` some byte of one
   std::vector<std::vector<std::uint8_t>> buffers;
   std::vector<unsigned> pointers; // parts of parameters that are buffers
   // Parameters that are structures; a buffer's number where its address belongs.
@@ -136,6 +136,15 @@ struct StepHost {
 
   using Values = std::vector<std::vector<std::uint8_t>>; // bytes of parameters
 
+  // A buffer's number, and how many bytes behind its begin.
+  [[nodiscard]] static std::uint64_t at(unsigned buffer, std::uint64_t byte) {
+    return byte << 8 | buffer;
+  }
+  static std::uint64_t address_of(std::uint64_t place,
+                                  const std::vector<std::uint64_t>& addresses) {
+    return addresses[place & 0xff] + (place >> 8);
+  }
+
   // With memory that has the buffers.
   [[nodiscard]] std::pair<Values, simt::Memory> place() const {
     simt::Memory memory;
@@ -152,7 +161,7 @@ struct StepHost {
       std::memcpy(values.emplace_back(8).data(), &arguments[n], 8);
     }
     for (const unsigned part : pointers)
-      put(values, part, addresses[contract::address_in(bytes_of(values), part)]);
+      put(values, part, address_of(contract::address_in(bytes_of(values), part), addresses));
     return {values, memory};
   }
 

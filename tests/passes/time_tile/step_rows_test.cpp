@@ -120,6 +120,24 @@ TEST(StepRows, NeedAThreadForEachPlace) {
     }
 }
 
+// What the guard of the rows says of sizes beside is asked of the launch.
+TEST(StepRows, AGuardOfSizesIsAsked) {
+  constexpr std::string_view whole_and_large = R"(
+mul.lo.s32 %r6, %r1, %r2;
+setp.ge.s32 %p8, %r9, %r6;
+setp.lt.s32 %p7, %r2, 9;
+or.pred %p9, %p7, %p8;
+@%p9 bra out;
+)";
+  const Stepped stepped(
+      kernel(whole_and_large, divided, inside_rows, inside_columns, addresses, sum), "k", shape);
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  unsigned merged = 0;
+  EXPECT_EQ(host_for(stepped, 20, 9, {32, 1, 1}, 1).difference(7, &merged), "");
+  EXPECT_NE(merged, 0U);
+  EXPECT_EQ(host_for(stepped, 20, 8, {32, 1, 1}, 1).fit_error(), "a size is too small");
+}
+
 TEST(StepRows, NearMissesAreRefused) {
   const auto refused = [](const std::string& text) {
     const Stepped stepped(text, "k", shape);

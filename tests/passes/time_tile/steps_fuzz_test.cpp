@@ -92,9 +92,13 @@ public:
     guards();
     addresses();
     if (rim_ == Rim::copied) copied_rim();
-    for (unsigned n = 0; n < arrays; ++n)
+    const bool reuses = arrays == 2 && data_() % 2 == 0;
+    for (unsigned n = 0; n < arrays; ++n) {
       sums_.push_back(values());
-    for (unsigned n = 0; n < arrays; ++n)
+      if (n == 0 && reuses) store_and_reuse();
+    }
+    if (reuses) sums_[1] = combine(sums_[1], sums_[0]);
+    for (unsigned n = reuses ? 1 : 0; n < arrays; ++n)
       line("st.global.{} [%rd{}], {}", type.name, 12 + 4 * n, sums_[n]);
     if (rim_ == Rim::copied) copy();
     if (sweeps) sweep();
@@ -329,6 +333,17 @@ private:
     line("add.s64 {}, %rd{}, {}", at, array == 0 ? 11 : 15, far);
     load(into, at, columns * static_cast<int>(type.bytes), array == 0 ? 11 : 15);
     return into;
+  }
+
+  // Of the first array. Behind it the register has something else, but for the last places.
+  void store_and_reuse() {
+    line("st.global.{} [%rd12], {}", type.name, sums_[0]);
+    const std::string last = number(), outside = condition();
+    line("sub.s32 {}, %r1, {}", last, reach + 1);
+    line("setp.ge.s32 {}, %r10, {}", outside, last);
+    line("@{} bra over{}", outside, overs_);
+    line("ld.global.{} {}, [%rd11]", type.name, sums_[0]);
+    text_ += fmt::format("over{}:\n", overs_++);
   }
 
   // At the address; or there or at the place's own element, or not at all, as data say.

@@ -3,6 +3,7 @@
 
 #include "analysis/liveness.hpp"
 #include "passes/shared/contraction_latitude.hpp"
+#include "passes/time_tile/step/step_reads.hpp"
 
 #include <fmt/format.h>
 
@@ -67,7 +68,8 @@ StepBody::StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Co
 }
 
 bool StepBody::is_other_load(const Inst& inst) const {
-  return ptx::group(inst.op) == ptx::Group::load && inst.mods.space != ptx::Space::param;
+  return ptx::group(inst.op) == ptx::Group::load &&
+         (inst.mods.space != ptx::Space::param || reads_table(body_, inst));
 }
 
 // Of a load of a varying parameter: where its value lies among those of a pass.

@@ -69,12 +69,16 @@ void StepBody::copy_store(InstId id, Copy& to) {
     const StepArray& array = plan_.arrays[n];
     if (std::ranges::find(array.stores, id) == array.stores.end()) continue;
     ptx::Source value = stored(array, id, to.place, to.renamed);
-    if (!to.branches) {
+    const Inst& store = body_.insts[id];
+    const Arg& from = body_.src(store)[0];
+    // What has another value behind the store is stored as it is now.
+    const bool may_change = from.kind == Arg::Kind::reg && several_.contains(from.id);
+    if (!to.branches && !may_change) {
       to.values[n] = std::move(value);
       continue;
     }
-    const Inst& store = body_.insts[id];
-    const bool literal = body_.src(store)[0].kind == Arg::Kind::imm && array.bytes > 1;
+    if (!to.branches) to.values[n] = to.results[n] = code_.make(ptx::bits(held_bits(array)));
+    const bool literal = from.kind == Arg::Kind::imm && array.bytes > 1;
     code_.into(to.results[n]).mov(literal ? store.mods.type : ptx::bits(held_bits(array)), value);
   }
 }

@@ -137,6 +137,7 @@ private:
     plan_.places[1] = Place::threads;
     // That a place is in a row is asked of all places.
     if (found->guard) left_out_.insert(*found->guard);
+    of_rows_.ranges = std::move(found->ranges);
   }
 
   void find_walks() {
@@ -188,6 +189,7 @@ private:
 
   void find_guards() {
     sizes_.emplace(k_, plan_, *reader_);
+    sizes_->add_bounded(of_rows_);
     for (const StepRegion::Guard& guard : region_.guards) {
       const Term fact = k_.trace.entry_fact[guard.to];
       if (fact.valid())
@@ -380,7 +382,9 @@ private:
   void find_forks() { refuse(passes::find_forks(k_, region_, *reader_, places_, *sizes_, plan_)); }
 
   void find_slice() {
-    plan_.refused = StepSlice(k_, region_, plan_).run(others_);
+    const StepLoads loads(k_, region_, plan_, *reader_, *sizes_, places_);
+    const auto has_all = [&](analysis::BlockId block) { return loads.facts_of(block).is_all; };
+    plan_.refused = StepSlice(k_, region_, plan_, has_all).run(others_);
     if (!places_.loops().empty() && plan_.refused.empty())
       plan_.refused = why_iterations_meet(k_, plan_, places_, walking_);
   }
@@ -397,7 +401,6 @@ private:
                          both(taken.read->where, taken.read->cases[n].where));
     }
     for (const StepRead* read : others_) {
-      if (!read->is_all) plan_.late.insert(read->event->inst);
       add_cases(*read);
       for (const AddressCase& one : read->cases)
         sizes_->add_load(one.place, read->event->element_bytes * read->event->elements,
@@ -441,6 +444,7 @@ private:
   StepLoops loops_;
   StepPlaces places_;
   std::set<std::size_t> left_out_; // guards that say what is asked of all places
+  Bounded of_rows_;                // what is asked of sizes for that
   std::set<RegId>
       walking_; // registers that a loop hands on, with the place at the begin of an iteration
   std::optional<IntegerPolynomialReader> reader_;

@@ -137,6 +137,13 @@ StepOffsets find_offsets(const StepArray& array, const StepRead& read) {
   return OffsetFinder(begin, array.element).run();
 }
 
+bool reads_table(const ptx::Body& body, const ptx::Inst& inst) {
+  const auto addresses = body.addr(inst);
+  return ptx::group(inst.op) == ptx::Group::load &&
+         (inst.mods.space == ptx::Space::const_ || inst.mods.space == ptx::Space::param) &&
+         !addresses.empty() && addresses[0].base.kind == ptx::Arg::Kind::reg;
+}
+
 bool holds_element(const ptx::Body& body, const ptx::Arg& arg, unsigned bytes) {
   if (arg.kind != ptx::Arg::Kind::reg || !arg.selector.empty()) return false;
   const unsigned width = ptx::bit_width(body.registers[arg.id].type);

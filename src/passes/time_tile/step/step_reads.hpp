@@ -42,6 +42,8 @@ Why why_unfit(const ptx::Body& body, const StepArray& array, const StepRead& rea
 bool is_touched(const StepArray& array, const StepRead& read, std::span<const StepRead> loads);
 // Of two parts the one that is loaded alone, if it is.
 std::optional<unsigned> part_of(const StepArray& array, const StepRead& read);
+// A load of constant memory or of a parameter, from where a register says: that may be anywhere.
+bool reads_table(const ptx::Body& body, const ptx::Inst& inst);
 // A register of the element's width, or a wider one that a small element comes from or goes to.
 bool holds_element(const ptx::Body& body, const ptx::Arg& arg, unsigned bytes);
 

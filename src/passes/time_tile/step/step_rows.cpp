@@ -30,6 +30,11 @@ public:
   }
 
 private:
+  struct Count {
+    IntegerPolynomial rows;
+    std::vector<InRange> ranges; // that this rests on
+  };
+
   // What the number of the thread is divided by.
   void add_divisors(Term t) {
     const Kind kind = c_.kind(t);
@@ -57,25 +62,33 @@ private:
       const Term fact = k_.trace.entry_fact[region_.guards[n].to];
       if (!fact.valid()) continue;
       const Term guard = places_.at(fact, region_.guards[n].from);
-      if (auto count = count_of(reader, guard))
-        return FoundRows{{.length = length, .count = *std::move(count), .numbers = {}}, n};
+      if (auto count = count_of(reader, guard)) return made_of(length, *std::move(count), n);
       if (c_.kind(guard) != Kind::and_) continue;
       for (const Term part : c_.args(guard))
-        if (auto count = count_of(reader, part))
-          return FoundRows{{.length = length, .count = *std::move(count), .numbers = {}}, {}};
+        if (auto count = count_of(reader, part)) return made_of(length, *std::move(count), {});
     }
     return std::nullopt;
   }
 
+  // What hangs on places holds for all of them; what does not is asked of the launch.
+  static FoundRows made_of(const IntegerPolynomial& length, Count count,
+                           std::optional<std::size_t> guard) {
+    std::erase_if(count.ranges,
+                  [](const InRange& range) { return range.value != range.value.elsewhere(); });
+    return {{.length = length, .count = std::move(count.rows), .numbers = {}},
+            guard,
+            std::move(count.ranges)};
+  }
+
   // y < count, and that for all threads of the launch, those behind the last row as well.
-  std::optional<IntegerPolynomial> count_of(const IntegerPolynomialReader& reader, Term condition) {
+  std::optional<Count> count_of(const IntegerPolynomialReader& reader, Term condition) {
     const auto ways = split(reader, c_, condition, true);
     if (!ways || ways->size() != 1) return std::nullopt;
     const Bounded& way = (*ways)[0];
     if (way.bounds.size() != 1 || !way.edges.empty() || way.bounds[0].axis != 1 ||
         !way.bounds[0].below || !hold_for_all(reader, way.ranges))
       return std::nullopt;
-    return way.bounds[0].at;
+    return Count{way.bounds[0].at, way.ranges};
   }
 
   emulator::Kernel& k_;

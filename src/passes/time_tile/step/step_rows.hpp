@@ -13,6 +13,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace ptxasw::passes {
 
@@ -20,6 +21,7 @@ struct FoundRows {
   StepRows rows;
   // Of StepRegion::guards: it says no more than that a place is in some row. None: more.
   std::optional<std::size_t> guard;
+  std::vector<InRange> ranges; // of what is the same for all places: have to hold
 };
 
 // `meaning`: as the reader has it, of a kernel that knows the number of its thread along x alone.

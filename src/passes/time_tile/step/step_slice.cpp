@@ -59,12 +59,41 @@ Why StepSlice::run(std::span<const StepRead* const> others) {
   check_order(plan_.value_slice);
   for (const InstId id : plan_.guard_slice)
     check_guard(id, others);
+  find_late(others);
   return refused_;
+}
+
+// Loads that a place does only if data say so; or from a table, at an index that data are: of a
+// place of which these are not right that may lie anywhere.
+void StepSlice::find_late(std::span<const StepRead* const> others) {
+  for (const StepRead* read : others)
+    if (!read->is_all) plan_.late.insert(read->event->inst);
+  for (const InstId id : plan_.value_slice) // what a load's address hangs on comes in front of it
+    if (reads_table(body_, body_.insts[id]) && is_chosen_by_data(id)) plan_.late.insert(id);
+}
+
+bool StepSlice::is_chosen_by_data(InstId table) const {
+  if (!has_all_(k_.cfg.block_of[table])) return true;
+  analysis::Worklist work(body_.registers.size());
+  const auto need = [&](ptx::RegId reg) {
+    if (!plan_.is_place(reg)) work.add(reg);
+  };
+  analysis::for_each_use(body_, body_.insts[table], need);
+  while (const auto reg = work.next())
+    for (const InstId id : on_way_[*reg]) {
+      const StepArray* array = nullptr;
+      if (plan_.load_of(id, array) != nullptr || plan_.late.contains(id) ||
+          !has_all_(k_.cfg.block_of[id]))
+        return true;
+      analysis::for_each_use(body_, body_.insts[id], need);
+    }
+  return false;
 }
 
 void StepSlice::check_guard(InstId id, std::span<const StepRead* const> others) {
   const Inst& inst = body_.insts[id];
-  if (ptx::group(inst.op) == Group::load && inst.mods.space != ptx::Space::param)
+  if (ptx::group(inst.op) == Group::load &&
+      (inst.mods.space != ptx::Space::param || reads_table(body_, inst)))
     add_mask(id, others);
   if (definitions_of(id) != 1) refuse(Reason::step_guard, inst, "a guard of several paths");
 }

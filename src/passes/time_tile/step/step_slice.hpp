@@ -6,16 +6,23 @@
 #include "passes/time_tile/step/step_reads.hpp"
 #include "passes/time_tile/step/step_region.hpp"
 
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::passes {
 
 class StepSlice {
 public:
+  // All that leads to the block is guards and bounds of the place.
+  using HasAll = std::function<bool(analysis::BlockId)>;
+
   // Of the plan: its guards, arrays, forks and places.
-  StepSlice(const emulator::Kernel& kernel, const StepRegion& region, StepPlan& plan)
-      : k_(kernel), body_(kernel.body), region_(region), plan_(plan) {}
+  StepSlice(const emulator::Kernel& kernel, const StepRegion& region, StepPlan& plan,
+            HasAll has_all)
+      : k_(kernel), body_(kernel.body), region_(region), plan_(plan), has_all_(std::move(has_all)) {
+  }
 
   // Into the plan, with what a mask changes there; or why something cannot be copied. `others`:
   // reads of arrays that do not move.
@@ -30,11 +37,14 @@ private:
   std::vector<ptx::InstId> slice_of(std::span<const ptx::Arg> roots);
   void check_order(std::span<const ptx::InstId> slice);
   bool may_be_copied(ptx::InstId id);
+  void find_late(std::span<const StepRead* const> others);
+  [[nodiscard]] bool is_chosen_by_data(ptx::InstId table) const;
 
   const emulator::Kernel& k_;
   const ptx::Body& body_;
   const StepRegion& region_;
   StepPlan& plan_;
+  const HasAll has_all_;
   Why refused_;
   std::vector<std::vector<ptx::InstId>> on_way_; // by register: what writes it on the way
 };

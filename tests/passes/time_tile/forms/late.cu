@@ -56,3 +56,35 @@ extern "C" __global__ void wedge(const float* in, float* out, const float* wind,
     v = v * 0.75f + in[i - 1] * 0.125f;
   out[i] = v;
 }
+
+// Tables that have an element for each value that there is.
+__constant__ int table[4] = {7, 1, 5, 3};
+struct Table {
+  int of[4];
+};
+
+extern "C" __global__ void looked_up(const int* in, int* out, int nx, int ny) {
+  PLACE;
+  WITHIN;
+  out[i] = table[64 * (AROUND(in)) - 63];
+}
+// As two stages, with `spread`.
+extern "C" __global__ void looked_up_in_turn(const int* g, int* f, int nx, int ny) {
+  PLACE;
+  WITHIN;
+  f[i] = table[64 * (AROUND(g)) - 63];
+}
+// Where nobody comes to.
+extern "C" __global__ void looked_up_behind(const int* in, int* out, int nx, int ny) {
+  PLACE;
+  WITHIN;
+  int v = AROUND(in);
+  if (v != 1) v = table[x + 64];
+  out[i] = v;
+}
+extern "C" __global__ void told(const int* in, int* out, int nx, int ny,
+                                const __grid_constant__ Table told) {
+  PLACE;
+  WITHIN;
+  out[i] = told.of[64 * (AROUND(in)) - 63];
+}
