@@ -24,6 +24,7 @@
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
 #include "ptx/written.hpp"
+#include "words/hash.hpp"
 
 #include <fmt/format.h>
 
@@ -407,7 +408,7 @@ private:
       text += steps.text;
       code += steps.text;
     }
-    contract.code = contract::hash(code);
+    contract.code = words::hash(code);
     if (const ptx::Function* known = ptx::find_kernel(original_, kernel.name))
       contract.text = hash_of(original_, *known);
     const std::string variable = variable_of(contract);

@@ -8,6 +8,7 @@
 #include "passes/coarsen/search/search.hpp"
 #include "passes/shared/apply.hpp"
 #include "source_dir.hpp"
+#include "words/hash.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,7 +48,7 @@ protected:
                        coarsening, loops, pins, hexadecimal(kept));
   }
   static std::string kept(const std::string& coarsening, const std::string& text) {
-    return all(coarsening, "", "", contract::hash(text));
+    return all(coarsening, "", "", words::hash(text));
   }
   bool taken(const std::string& decisions) {
     const std::vector<KernelJob*> jobs{&*job_};
