@@ -15,7 +15,6 @@
 
 #include <tl/expected.hpp>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>

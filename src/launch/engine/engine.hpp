@@ -17,7 +17,6 @@
 #include "launch/steps/seen.hpp"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 
