@@ -113,8 +113,7 @@ private:
   }
 
   Reg address(const TileElement& element) {
-    const Reg begin =
-        code_.cvta_to(ptx::Space::global, u64, numbers_.parameter({.number = element.parameter}));
+    const Reg begin = numbers_.begin_of(element.parameter);
     const Reg offset = numbers_.number(element.offset);
     return code_.add(s64, begin, offset);
   }
