@@ -220,7 +220,7 @@ TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
   const std::string chosen = way(1);
   ASSERT_TRUE(taken(all(chosen)));
   passes::FunctionEdits change{0, job_->finish().edits, {}};
-  const std::string text = passes::apply(module_, change);
+  const std::string text = passes::apply(module_, std::span(&change, 1)).text;
   Remembering assembler(says_nothing);
   assembler.memory = kept(chosen, text);
   EXPECT_EQ(run(text_, "jacobi.ptx", options_, true, &assembler).text, text);
@@ -237,7 +237,7 @@ TEST_F(Decisions, TheTextThatWasMadeIsTakenAsItIs) {
   const std::string chosen = way(1);
   ASSERT_TRUE(taken(all(chosen)));
   passes::FunctionEdits change{0, job_->finish().edits, {}};
-  const std::string text = passes::apply(module_, change);
+  const std::string text = passes::apply(module_, std::span(&change, 1)).text;
   RememberingAll assembler(says_nothing);
   assembler.memory[text_] = kept(chosen, text);
   options_.details = false;
@@ -268,7 +268,7 @@ TEST_F(Decisions, OfOthersAreJudged) {
   const std::string chosen = way(1);
   ASSERT_TRUE(taken(all(chosen)));
   passes::FunctionEdits change{0, job_->finish().edits, {}};
-  const std::string text = passes::apply(module_, change);
+  const std::string text = passes::apply(module_, std::span(&change, 1)).text;
   Remembering assembler(says_nothing); // of how many registers it takes, too
   assembler.memory = kept(chosen, text);
   assembler.trusted = false;
