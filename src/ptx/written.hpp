@@ -23,6 +23,11 @@ inline Range range_of(const Body& body, InstId inst) {
 inline Range ahead_of(const Body& body, InstId inst) { // an empty one
   return {range_of(body, inst).begin, range_of(body, inst).begin};
 }
+// From its header to its last brace.
+inline Range range_of(const Module& module, const Function& function) {
+  return {module.statements[function.statement].range.begin,
+          module.body_of(function).back().range.end};
+}
 // The brace that opens it.
 inline Range brace_of(const Body& body) {
   return body.module->body_of(*body.function).front().range;
