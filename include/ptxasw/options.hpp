@@ -65,7 +65,6 @@ enum class RemapKind : std::uint8_t {
   automatic,     // "auto": what the access classes of the kernel speak for, or nothing
   column,        // blocks of a grid column by column, each `width` blocks wide
   zigzag,        // the same, every other row of a column backwards
-  tile,          // tiles of width x height blocks
   swap,          // down first: columns one block wide
   linear_column, // elements of a kernel with x = index % n, y = index / n, `width` wide
   linear_zigzag,
@@ -73,7 +72,7 @@ enum class RemapKind : std::uint8_t {
 };
 struct Remap {
   RemapKind kind = RemapKind::none;
-  unsigned width = 0, height = 0;
+  unsigned width = 0;
   std::string kernel; // empty: every kernel
 };
 
@@ -143,7 +142,7 @@ struct Options {
 
 // What was asked for a kernel: the last that names it, else the last that names none.
 [[nodiscard]] Remap remap_of(const Options& options, std::string_view kernel);
-// "column:32", "tile:8x4", "swap"
+// "column:32", "swap"
 [[nodiscard]] std::string text_of(const Remap& remap);
 
 // One NAME or NAME=VALUE without leading dashes. Returns an error message for people, or nothing.

@@ -273,15 +273,6 @@ bool is_sensible(const Contract& contract) {
   return Judge(contract).run();
 }
 
-std::uint64_t hash(std::string_view bytes) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const char byte : bytes) {
-    sum ^= static_cast<unsigned char>(byte);
-    sum *= 0x100000001b3;
-  }
-  return sum;
-}
-
 std::string symbol_of(std::string_view kernel) {
   return std::string(symbol_prefix) + std::string(kernel);
 }

@@ -265,8 +265,6 @@ struct Contract {
   return (contract.parameter_bytes + 3) / 4 * 4;
 }
 
-// FNV-1a, 64 bits.
-[[nodiscard]] std::uint64_t hash(std::string_view bytes);
 [[nodiscard]] std::string symbol_of(std::string_view kernel);
 [[nodiscard]] std::string encode(const Contract& contract);
 // What `encode` made, or why these bytes are no contract that we can keep: damaged, of another

@@ -1,6 +1,7 @@
 // Contracts as JSON behind a line with their size and checksum: see CONTRACT.md.
 #include "contract/contract.hpp"
 #include "contract/json_reader.hpp"
+#include "words/hash.hpp"
 #include "words/words.hpp"
 
 #include <cmath>
@@ -439,7 +440,7 @@ std::string_view next_word(std::string_view& bytes) {
 std::string encode(const Contract& contract) {
   const std::string text = to_line(json_of(contract));
   return std::string(magic) + ' ' + std::to_string(version) + ' ' + std::to_string(text.size()) +
-         ' ' + hexadecimal(hash(text)) + '\n' + text;
+         ' ' + hexadecimal(words::hash(text)) + '\n' + text;
 }
 
 tl::expected<Contract, std::string> decode(std::string_view bytes) {
@@ -455,7 +456,7 @@ tl::expected<Contract, std::string> decode(std::string_view bytes) {
   const std::string_view sum = next_word(bytes);
   if (!size || *size > bytes.size()) return refused("damaged");
   bytes = bytes.substr(0, *size);
-  if (hexadecimal(hash(bytes)) != sum) return refused("damaged");
+  if (hexadecimal(words::hash(bytes)) != sum) return refused("damaged");
   const Json all = Json::parse(bytes, nullptr, false);
   auto made = Reader().run(all);
   if (!made || !is_sensible(*made)) return refused("its words are not those of a contract");

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace ptxasw {

@@ -12,7 +12,6 @@
 #include "driver/commit.hpp"
 #include "driver/crash_net.hpp"
 #include "driver/decision_cache.hpp"
-#include "driver/descriptor.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/inputs.hpp"

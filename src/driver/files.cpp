@@ -55,7 +55,7 @@ tl::expected<std::string, std::string> read_regular_file(const std::string& path
   if (!S_ISREG(info.st_mode)) return tl::unexpected<std::string>("not a regular file");
   if (static_cast<std::size_t>(info.st_size) > limit)
     return tl::unexpected(fmt::format("larger than {} bytes", limit));
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const store::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return tl::unexpected(why());
   return read_all(file.get());
 }
@@ -73,7 +73,7 @@ bool is_plain_output(const std::string& path) {
 
 bool write_output(const std::string& path, std::string_view bytes) {
   constexpr mode_t as_the_umask_says = 0666;
-  const Descriptor file(
+  const store::Descriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, as_the_umask_says));
   return file && write_all(file.get(), bytes);
 }
@@ -92,7 +92,8 @@ std::string own_program_file() {
 }
 
 std::optional<MemoryFile> MemoryFile::create(std::string_view content, bool inherited) {
-  MemoryFile made(Descriptor(::memfd_create("ptxasw", inherited ? 0U : unsigned{MFD_CLOEXEC})));
+  MemoryFile made(
+      store::Descriptor(::memfd_create("ptxasw", inherited ? 0U : unsigned{MFD_CLOEXEC})));
   if (!made.file || !write_all(made.descriptor(), content)) return std::nullopt;
   made.rewind();
   // Without /proc the child could not open it.
@@ -120,7 +121,7 @@ std::uint64_t hash(std::string_view bytes) {
 // Mapped, not read: --version hashes this very program, and copying it took longer than all the
 // rest.
 std::optional<std::uint64_t> hash_regular_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const store::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   const auto size = static_cast<std::size_t>(info.st_size);

@@ -6,7 +6,7 @@
 // need no directory, and that vanish with the processes, however those end.
 #pragma once
 
-#include "driver/descriptor.hpp"
+#include "store/descriptor.hpp"
 
 #include <tl/expected.hpp>
 
@@ -53,8 +53,8 @@ public:
   void rewind() const;
 
 private:
-  explicit MemoryFile(Descriptor d) : file(std::move(d)) {}
-  Descriptor file;
+  explicit MemoryFile(store::Descriptor d) : file(std::move(d)) {}
+  store::Descriptor file;
 };
 
 std::uint64_t hash(std::string_view bytes); // XXH3

@@ -1,8 +1,8 @@
 // What each call did, as JSON.
 #include "driver/log.hpp"
 
-#include "driver/descriptor.hpp"
 #include "report/reason.hpp"
+#include "store/descriptor.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -120,7 +120,8 @@ std::string to_json_line(const LogRecord& record) {
 }
 
 bool append_line(const std::string& path, const std::string& line) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  const store::Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   return file && ::write(file.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 

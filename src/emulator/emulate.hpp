@@ -13,7 +13,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace ptxasw::emulator {

@@ -3,9 +3,7 @@
 
 #include "image/headers.hpp"
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ptxasw::image {

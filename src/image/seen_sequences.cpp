@@ -3,9 +3,9 @@
 
 #include "store/descriptor.hpp"
 #include "store/files.hpp"
+#include "words/hash.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ std::uint64_t hash_of(const std::vector<contract::SeenSequence>& seen,
       return std::ranges::find(kernels, name, &PreparedKernel::name) != kernels.end();
     });
   });
-  return some.empty() ? 0 : contract::hash(contract::encode(some));
+  return some.empty() ? 0 : words::hash(contract::encode(some));
 }
 
 } // namespace ptxasw::image

@@ -3,6 +3,7 @@
 
 #include "contract/reshape.hpp"
 #include "passes/launch_early/launch_early.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -15,13 +16,9 @@ constexpr unsigned most_parameter_bytes = 4096; // of a kernel, PTX ISA, ".param
 
 } // namespace
 
-ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel) {
-  return {module.statements[kernel.statement].range.begin, module.body_of(kernel).back().range.end};
-}
-
 std::string renamed(const ptx::Module& module, const ptx::Function& kernel, const std::string& name,
                     bool& waits) {
-  const ptx::Range range = range_of(module, kernel);
+  const ptx::Range range = ptx::range_of(module, kernel);
   std::string entry(module.slice(range));
   const passes::launch_early::Plan early = passes::launch_early::find(module, kernel);
   waits = early.refused.empty();

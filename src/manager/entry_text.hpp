@@ -13,9 +13,6 @@
 
 namespace ptxasw::manager {
 
-// From its header to its last brace.
-[[nodiscard]] ptx::Range range_of(const ptx::Module& module, const ptx::Function& kernel);
-
 // The kernel under another name, which begins early if that may be (`waits`).
 [[nodiscard]] std::string renamed(const ptx::Module& module, const ptx::Function& kernel,
                                   const std::string& name, bool& waits);

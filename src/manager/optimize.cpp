@@ -1,7 +1,6 @@
 // The steps of optimize.hpp, one after another.
 #include "manager/optimize.hpp"
 
-#include "contract/contract.hpp"
 #include "manager/decisions.hpp"
 #include "manager/module_job.hpp"
 #include "manager/profile_of.hpp"
@@ -10,6 +9,7 @@
 #include "oracle/register_guard.hpp"
 #include "passes/pin_fma/search.hpp"
 #include "passes/shared/stopwatch.hpp"
+#include "words/hash.hpp"
 
 #include <fmt/format.h>
 
@@ -109,7 +109,7 @@ private:
     std::optional<Remembered> remembered;
     const auto recalled = assembler_.recall(key());
     if (recalled) remembered = read_decisions(recalled->decisions);
-    if (remembered && !options_.details && remembered->kept == contract::hash(text_)) {
+    if (remembered && !options_.details && remembered->kept == words::hash(text_)) {
       if (!recalled->trusted) assembler_.remember(key(), recalled->decisions);
       is_remembered_ = true;
       oracle::Printed unchanged{.made = {.text = text_, .changed = false, .report = {}}};
@@ -156,7 +156,7 @@ private:
       go_on_with(std::move(*pinning));
     }
     oracle::Printed result = trusted ? made() : sound().printed;
-    if (contract::hash(result.made.text) != remembered.kept) return std::nullopt;
+    if (words::hash(result.made.text) != remembered.kept) return std::nullopt;
     if (trusted && result.made.changed && !assembler_.keep(result.made.text)) return std::nullopt;
     return result;
   }
@@ -179,7 +179,7 @@ private:
     is_remembered_ = assembler_.answered_all() && took_long;
     if (is_remembered_)
       assembler_.remember(
-          key(), written({job_->ways(), job_->rotations(), pins_, contract::hash(made.text)}));
+          key(), written({job_->ways(), job_->rotations(), pins_, words::hash(made.text)}));
     return std::move(result.printed);
   }
 

@@ -4,7 +4,6 @@
 #include "passes/pass.hpp"
 
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace ptxasw::manager {

@@ -76,7 +76,7 @@ private:
 } // namespace
 
 std::uint64_t hash_of(const ptx::Module& module, const ptx::Function& kernel) {
-  return profile::hash_of_text(module.slice(range_of(module, kernel)));
+  return profile::hash_of_text(module.slice(ptx::range_of(module, kernel)));
 }
 
 KnownKernels::KnownKernels(const ptx::Module& module, const Options& options) {

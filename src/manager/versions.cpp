@@ -24,6 +24,7 @@
 #include "ptx/body.hpp"
 #include "ptx/parse.hpp"
 #include "ptx/written.hpp"
+#include "words/hash.hpp"
 
 #include <fmt/format.h>
 
@@ -346,7 +347,7 @@ private:
           ptx::find_kernel(base_, kernel.name) != &kernel)
         continue;
       if (early.refused.empty()) edits.push_back(passes::launch_early::emit(early));
-      const std::uint32_t end = range_of(base_, kernel).end;
+      const std::uint32_t end = ptx::range_of(base_, kernel).end;
       edits.push_back(
           {{end, end},
            text_of(kernel, found == entries_.end() ? std::vector<Entry>{} : found->second,
@@ -387,7 +388,7 @@ private:
                                  .name = changed ? "standard" : "original",
                                  .kind = changed ? Kind::rewritten : Kind::original,
                                  .waits = early_of(kernel).refused.empty()});
-    std::string text, code(base_.slice(range_of(base_, kernel)));
+    std::string text, code(base_.slice(ptx::range_of(base_, kernel)));
     const std::optional<Asked> asked = asked_of(kernel.name);
     if (contract.variants[0].waits) code += "waits";
     if (asked) contract.variants[0].gains = changed ? asked->standard : asked->original;
@@ -407,7 +408,7 @@ private:
       text += steps.text;
       code += steps.text;
     }
-    contract.code = contract::hash(code);
+    contract.code = words::hash(code);
     if (const ptx::Function* known = ptx::find_kernel(original_, kernel.name))
       contract.text = hash_of(original_, *known);
     const std::string variable = variable_of(contract);

@@ -120,29 +120,27 @@ struct RemapForm {
   std::string_view name;
   RemapKind kind;
   unsigned width, widest; // by default and at most; none: 0
-  bool height = false;
 };
-constexpr unsigned widest_column = 1U << 20, highest_tile = 65535;
+constexpr unsigned widest_column = 1U << 20;
 constexpr std::array remap_forms{
     RemapForm{"none", RemapKind::none, 0, 0},
     RemapForm{"auto", RemapKind::automatic, 0, 0},
     RemapForm{"column", RemapKind::column, 8, widest_column},
     RemapForm{"zigzag", RemapKind::zigzag, 8, widest_column},
-    RemapForm{"tile", RemapKind::tile, 8, widest_column, true},
     RemapForm{"swap", RemapKind::swap, 0, 0},
     RemapForm{"linear-column", RemapKind::linear_column, 64, widest_column},
     RemapForm{"linear-zigzag", RemapKind::linear_zigzag, 64, widest_column},
     RemapForm{"thread-swap", RemapKind::thread_swap, 32, 32},
 };
 
-// "column:32", "tile:8x4@kernel", "thread-swap", "none"
+// "column:32", "zigzag:4@kernel", "thread-swap", "none"
 Error remap(Options& options, std::string_view value) {
   const std::size_t at = value.find('@');
   const std::string_view what = value.substr(0, at);
   const std::size_t colon = what.find(':');
   const auto form = std::ranges::find(remap_forms, what.substr(0, colon), &RemapForm::name);
   const auto wrong = [&] {
-    return fmt::format("'{}' is not a remap such as column:32, zigzag:32, tile:8x4, swap, "
+    return fmt::format("'{}' is not a remap such as column:32, zigzag:32, swap, "
                        "linear-column:64, linear-zigzag:64, thread-swap:32, auto or none, perhaps "
                        "with @KERNEL behind it",
                        value);
@@ -150,18 +148,11 @@ Error remap(Options& options, std::string_view value) {
   if (form == remap_forms.end() || (at != value.npos && at + 1 == value.size())) return wrong();
   Remap result{.kind = form->kind,
                .width = form->width,
-               .height = form->height ? form->width : 0,
                .kernel = at == value.npos ? "" : std::string(value.substr(at + 1))};
   if (colon != what.npos) {
-    const std::string_view sizes = what.substr(colon + 1);
-    const std::size_t x = sizes.find('x');
-    std::uint64_t width = 0, height = 0;
-    if (form->widest == 0 || form->height != (x != sizes.npos) ||
-        number(width, 1, form->widest, sizes.substr(0, x)) ||
-        (form->height && number(height, 1, highest_tile, sizes.substr(x + 1))))
-      return wrong();
+    std::uint64_t width = 0;
+    if (form->widest == 0 || number(width, 1, form->widest, what.substr(colon + 1))) return wrong();
     result.width = static_cast<unsigned>(width);
-    result.height = static_cast<unsigned>(height);
   }
   if (result.kind == RemapKind::none && result.kernel.empty())
     options.remaps.clear();
@@ -265,7 +256,7 @@ const std::vector<Setter>& table() {
        registers},
       {{"remap", "none|auto|KIND[:SIZE][@KERNEL]",
         "let blocks or threads do the work in another order, of every kernel or of one: column:W, "
-        "zigzag:W, tile:WxH and swap walk the grid of blocks, linear-column:W and linear-zigzag:W "
+        "zigzag:W and swap walk the grid of blocks, linear-column:W and linear-zigzag:W "
         "the elements of a linear index, thread-swap:N lets N lanes run along the next axis; auto "
         "proposes (none)"},
        remap},
@@ -348,11 +339,13 @@ const FormerOption* former_option(std::string_view name_value) {
       FormerOption{"rounds", "warp-reduce", "it is --warp-reduce now"},
       FormerOption{"forward", "", "it is gone, since it did not pay"},
       FormerOption{"emit=uniform-branch", "", "it is gone, since it did not pay"},
+      FormerOption{"remap=tile", "", "it is gone, since it did not pay"},
       FormerOption{"effort=fast", "effort=default", "it is --effort=default now"},
   };
-  const std::string_view name = name_value.substr(0, name_value.find('='));
+  const std::string_view name = name_value.substr(0, name_value.find('=')),
+                         value_form = name_value.substr(0, name_value.find_first_of(":@"));
   const auto found = std::ranges::find_if(former, [&](const FormerOption& option) {
-    return option.before == name || option.before == name_value;
+    return option.before == name || option.before == value_form;
   });
   return found == former.end() ? nullptr : &*found;
 }
@@ -388,7 +381,6 @@ std::string text_of(const Remap& remap) {
   const auto form = std::ranges::find(remap_forms, remap.kind, &RemapForm::kind);
   std::string text(form->name);
   if (form->widest != 0) text += fmt::format(":{}", remap.width);
-  if (form->height) text += fmt::format("x{}", remap.height);
   return text;
 }
 

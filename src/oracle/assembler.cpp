@@ -69,4 +69,10 @@ std::optional<Usage> find(const UsageTable& table, std::string_view kernel) {
   return found == table.end() ? std::nullopt : found->second;
 }
 
+std::optional<Usage> usage_in(const std::string& text, const std::string& kernel,
+                              Assembler& assembler) {
+  const auto assembled = assembler.assemble({.text = text, .entries = {kernel}});
+  return assembled ? find(read_usage(assembled->messages), kernel) : std::nullopt;
+}
+
 } // namespace ptxasw::oracle

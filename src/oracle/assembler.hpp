@@ -19,5 +19,8 @@ UsageTable read_usage(std::string_view messages);
 
 // The usage of a kernel, where it is known.
 std::optional<Usage> find(const UsageTable& table, std::string_view kernel);
+// The same of a text, asked of an assembler.
+std::optional<Usage> usage_in(const std::string& text, const std::string& kernel,
+                              Assembler& assembler);
 
 } // namespace ptxasw::oracle

@@ -13,7 +13,6 @@
 #include <tl/expected.hpp>
 
 #include <string>
-#include <string_view>
 
 namespace ptxasw::prepare {
 

@@ -4,7 +4,6 @@
 #include "profile/profile.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ptxasw::profile {

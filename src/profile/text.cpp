@@ -1,6 +1,7 @@
-// FNV-1a over the lines that matter.
+// Over the lines that matter.
 #include "profile/text.hpp"
 
+#include "words/hash.hpp"
 #include "words/words.hpp"
 
 #include <algorithm>
@@ -8,19 +9,13 @@
 namespace ptxasw::profile {
 
 std::uint64_t hash_of_text(std::string_view kernel) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  const auto add = [&](char byte) {
-    sum ^= static_cast<unsigned char>(byte);
-    sum *= 0x100000001b3;
-  };
+  std::uint64_t sum = words::hash_of_nothing;
   while (!kernel.empty()) {
     std::string_view line = words::take(kernel, "\n");
     line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t\r")));
     line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
     if (line.empty() || line.starts_with("//") || line.starts_with(".loc")) continue;
-    for (const char byte : line)
-      add(byte);
-    add('\n');
+    sum = words::hash("\n", words::hash(line, sum));
   }
   return sum == 0 ? 1 : sum;
 }

@@ -23,8 +23,8 @@ std::optional<std::array<unsigned, 3>> factors_of(std::string_view version) {
 }
 
 bool is_order(std::string_view version) {
-  constexpr std::array<std::string_view, 7> kinds{
-      "column", "zigzag", "tile", "swap", "linear-column", "linear-zigzag", "thread-swap"};
+  constexpr std::array<std::string_view, 6> kinds{"column",        "zigzag",        "swap",
+                                                  "linear-column", "linear-zigzag", "thread-swap"};
   return std::ranges::find(kinds, version.substr(0, version.find(':'))) != kinds.end();
 }
 

@@ -12,6 +12,7 @@
 #include "ptx/parse.hpp"
 
 #include <span>
+#include <string>
 
 namespace ptxasw::ptx {
 
@@ -22,6 +23,9 @@ struct Edited {
 
 // Edits as for print(): in any order, none over another.
 Edited edited(const Module& module, std::span<const Edit> edits);
+
+// With another text for one function.
+Edited edited(const Module& module, const Function& function, std::string text);
 
 // Whole texts that this thread has read so far, by parse() or here: for whoever counts.
 unsigned texts_read();

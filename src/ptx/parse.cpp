@@ -3,6 +3,7 @@
 
 #include "ptx/edited.hpp"
 #include "ptx/reader.hpp"
+#include "ptx/written.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -160,6 +161,11 @@ Edited edited(const Module& module, std::span<const Edit> edits) {
     if (Editor(module, made, edits).run()) return {std::move(made), false};
   }
   return {parse(*made.text, module.file), true};
+}
+
+Edited edited(const Module& module, const Function& function, std::string text) {
+  const Edit edit{range_of(module, function), std::move(text)};
+  return edited(module, std::span(&edit, 1));
 }
 
 } // namespace ptxasw::ptx

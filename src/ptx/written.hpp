@@ -17,6 +17,17 @@ inline const Instruction& syntax_of(const Body& body, const Inst& inst) {
 inline Range range_of(const Body& body, const Inst& inst) {
   return statement_of(body, inst).range;
 }
+inline Range range_of(const Body& body, InstId inst) {
+  return range_of(body, body.insts[inst]);
+}
+inline Range ahead_of(const Body& body, InstId inst) { // an empty one
+  return {range_of(body, inst).begin, range_of(body, inst).begin};
+}
+// From its header to its last brace.
+inline Range range_of(const Module& module, const Function& function) {
+  return {module.statements[function.statement].range.begin,
+          module.body_of(function).back().range.end};
+}
 // The brace that opens it.
 inline Range brace_of(const Body& body) {
   return body.module->body_of(*body.function).front().range;

@@ -10,6 +10,7 @@
 #include "sass/cubin.hpp"
 
 #include <map>
+#include <string>
 
 namespace ptxasw::sass {
 

@@ -25,8 +25,6 @@
 
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace ptxasw::sass {
 

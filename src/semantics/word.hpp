@@ -8,7 +8,6 @@
 
 #include <array>
 #include <concepts>
-#include <utility>
 
 namespace ptxasw::sem {
 

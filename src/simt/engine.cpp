@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace ptxasw::simt {
@@ -461,27 +462,13 @@ std::string_view name(Result::Status status) {
   return "";
 }
 
-namespace {
-
-std::string describe(const Schedule& schedule, std::string_view before_option) {
-  const std::string_view kinds[] = {"lockstep", "independent", "one-lane"};
-  std::string result(kinds[static_cast<std::size_t>(schedule.kind)]);
-  const auto add = [&](const std::string& option) {
-    result += fmt::format(" {}{}", before_option, option);
-  };
-  if (schedule.seed != 0) add(fmt::format("seed={}", schedule.seed));
-  if (schedule.across_iterations) add("across-trips");
-  if (schedule.resident != 1) add(fmt::format("resident={}", schedule.resident));
-  return result;
-}
-
-} // namespace
-
-std::string Schedule::text() const {
-  return describe(*this, "");
-}
 std::string Schedule::options() const {
-  return "--schedule=" + describe(*this, "--");
+  constexpr std::array kinds{"lockstep", "independent", "one-lane"};
+  std::string all = fmt::format("--schedule={}", kinds.at(static_cast<std::size_t>(kind)));
+  if (seed != 0) all += fmt::format(" --seed={}", seed);
+  if (across_iterations) all += " --across-trips";
+  if (resident != 1) all += fmt::format(" --resident={}", resident);
+  return all;
 }
 
 } // namespace ptxasw::simt

@@ -15,7 +15,6 @@
 
 #include <tl/expected.hpp>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,8 +56,8 @@ struct Schedule {
   // all loops around it: hardware joins lanes where they parted. With this they may also meet in
   // different trips, which the PTX ISA does not rule out.
   bool across_iterations = false;
-  [[nodiscard]] std::string text() const;    // "independent seed=7 resident=2"
-  [[nodiscard]] std::string options() const; // the same for `ptxasw run`
+  // "--schedule=independent --seed=7 --resident=2", for `ptxasw run`.
+  [[nodiscard]] std::string options() const;
 };
 
 // One request of a warp to memory, as the observer sees it.

@@ -16,8 +16,6 @@
 
 #include "ptx/body.hpp"
 
-#include <cstdint>
-
 namespace ptxasw::simt {
 
 struct MatrixShape {

@@ -2,7 +2,7 @@
 // folding and for evaluation. Values are kept in the low bits of a Bits with the rest zero.
 #pragma once
 
-#include "symbolic/term.hpp"
+#include "symbolic/node.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,8 @@
 // sees through 32*y + x), disjoint `or` and `xor` become additions, complements are -1 - x.
 // One bit: conditions are kept as conjunctions, exclusive ors and negations; `or` is a negated
 // conjunction, so De Morgan's laws hold by construction.
-#include "symbolic/impl.hpp"
+#include "symbolic/bits.hpp"
+#include "symbolic/term.hpp"
 
 #include <algorithm>
 
@@ -35,7 +36,7 @@ bool contains(std::span<const Term> terms, Term t) {
 
 } // namespace
 
-Context::Impl::Operands Context::Impl::flatten(Kind kind, Term a, Term b) const {
+Context::Operands Context::flatten(Kind kind, Term a, Term b) const {
   Operands result;
   result.constant = kind == Kind::and_ ? low_mask(width(a)) : 0;
   const auto operands_of = [&](const Term& t) {
@@ -44,7 +45,7 @@ Context::Impl::Operands Context::Impl::flatten(Kind kind, Term a, Term b) const 
   const bool too_many = operands_of(a).size() + operands_of(b).size() > max_arguments;
   for (const Term& side : {a, b})
     for (const Term t : too_many ? std::span<const Term>(&side, 1) : operands_of(side)) {
-      if (const Bits* v = value(t)) {
+      if (const Bits* v = numeral(t)) {
         result.constant = fold_binary(kind, width(a), result.constant, *v);
       } else {
         result.terms.push_back(t);
@@ -53,35 +54,35 @@ Context::Impl::Operands Context::Impl::flatten(Kind kind, Term a, Term b) const 
   return result;
 }
 
-Term Context::Impl::nary(Kind kind, unsigned w, std::span<const Term> terms, Bits constant_part,
-                         Bits identity) {
+Term Context::nary(Kind kind, unsigned w, std::span<const Term> terms, Bits constant_part,
+                   Bits identity) {
   if (terms.empty()) return constant(w, constant_part);
   if (constant_part == identity && terms.size() == 1) return terms[0];
   std::vector<Term> all;
   all.reserve(terms.size() + 1);
   if (constant_part != identity) all.push_back(constant(w, constant_part));
   all.insert(all.end(), terms.begin(), terms.end());
-  return intern(Key{kind, w, 0, all, {}, {}});
+  return intern(NodeKey{kind, w, 0, all, {}, {}});
 }
 
 // --- one bit -------------------------------------------------------------------------------------
 
-std::optional<Term> Context::Impl::negated(Term t) {
+std::optional<Term> Context::negated(Term t) {
   const Node& n = node(t);
   if (n.kind != Kind::xor_ || n.width != 1 || !is_value(n.args()[0], 1)) return std::nullopt;
   return nary(Kind::xor_, 1, n.args().subspan(1), 0, 0);
 }
 
-Term Context::Impl::not_(Term a) {
+Term Context::not_(Term a) {
   const unsigned w = width(a);
   if (w > 1) return sub(constant(w, ~Bits{0}), a);
-  if (const Bits* v = value(a)) return constant(1, *v ^ 1);
+  if (const Bits* v = numeral(a)) return constant(1, *v ^ 1);
   if (const auto inner = negated(a)) return *inner;
   if (is(a, Kind::xor_)) return nary(Kind::xor_, 1, node(a).args(), 1, 0);
   return intern(Kind::xor_, 1, {constant(1, 1), a});
 }
 
-Term Context::Impl::boolean_xor(Term a, Term b) {
+Term Context::boolean_xor(Term a, Term b) {
   Operands all = flatten(Kind::xor_, a, b);
   sort_cancel_pairs(all.terms);
   // Flattening one operand may uncover a nested one (too long before, short enough now).
@@ -91,7 +92,7 @@ Term Context::Impl::boolean_xor(Term a, Term b) {
 // Simplifies `conjunct`, one operand of a conjunction, knowing that the others hold:
 // not(s1 and s2 and ...) loses every s that holds, and is true when some s is false.
 // False when the conjunct is implied.
-bool Context::Impl::simplify_conjunct(Term& conjunct, std::span<const Term> others) {
+bool Context::simplify_conjunct(Term& conjunct, std::span<const Term> others) {
   const auto inner = negated(conjunct);
   if (!inner || !is(*inner, Kind::and_)) return true;
   std::vector<Term> kept;
@@ -103,7 +104,7 @@ bool Context::Impl::simplify_conjunct(Term& conjunct, std::span<const Term> othe
   return true;
 }
 
-Term Context::Impl::boolean_and(Term a, Term b) {
+Term Context::boolean_and(Term a, Term b) {
   // Simplifying one operand can uncover another chance, so repeat until nothing changes.
   Operands all = flatten(Kind::and_, a, b);
   for (bool again = true; again;) {
@@ -132,14 +133,14 @@ Term Context::Impl::boolean_and(Term a, Term b) {
 
 // --- wider ---------------------------------------------------------------------------------------
 
-bool Context::Impl::complements(Term a, Term b) const { // a + b = -1
+bool Context::complements(Term a, Term b) const { // a + b = -1
   const unsigned w = width(a);
   const PolyView p = view(a);
   const PolyView q = view(b);
   return ((p.constant + q.constant + 1) & low_mask(w)) == 0 && same_monomials(p, q, true, w);
 }
 
-bool Context::Impl::any_complements(std::span<const Term> terms) const {
+bool Context::any_complements(std::span<const Term> terms) const {
   for (std::size_t i = 0; i < terms.size(); ++i)
     for (std::size_t j = i + 1; j < terms.size(); ++j)
       if (complements(terms[i], terms[j])) return true;
@@ -147,7 +148,7 @@ bool Context::Impl::any_complements(std::span<const Term> terms) const {
 }
 
 // x & (x | y) = x and x | (x & y) = x.
-void Context::Impl::absorb(Kind inner, std::vector<Term>& terms) const {
+void Context::absorb(Kind inner, std::vector<Term>& terms) const {
   const std::vector<Term> all = terms;
   std::erase_if(terms, [&](Term t) {
     return is(t, inner) &&
@@ -155,12 +156,12 @@ void Context::Impl::absorb(Kind inner, std::vector<Term>& terms) const {
   });
 }
 
-Term Context::Impl::masked(Term a, Bits mask) {
+Term Context::masked(Term a, Bits mask) {
   const unsigned w = width(a);
   Operands all = flatten(Kind::and_, a, constant(w, mask));
   mask = all.constant;
   a = nary(Kind::and_, w, all.terms, low_mask(w), low_mask(w));
-  if (const Bits* v = value(a)) return constant(w, *v & mask);
+  if (const Bits* v = numeral(a)) return constant(w, *v & mask);
   const Bits zeros = known(a).zeros;
   if ((mask | zeros) == low_mask(w)) return a;
   const Bits wanted = mask & ~zeros;
@@ -173,13 +174,13 @@ Term Context::Impl::masked(Term a, Bits mask) {
   return nary(Kind::and_, w, all.terms, wanted, low_mask(w));
 }
 
-Term Context::Impl::and_(Term a, Term b) {
+Term Context::and_(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (a == b) return a;
   if (w == 1) return boolean_and(a, b);
-  if (const Bits* v = value(a)) return masked(b, *v);
-  if (const Bits* v = value(b)) return masked(a, *v);
+  if (const Bits* v = numeral(a)) return masked(b, *v);
+  if (const Bits* v = numeral(b)) return masked(a, *v);
   if ((known(a).zeros | known(b).zeros) == low_mask(w)) return constant(w, 0);
   Operands all = flatten(Kind::and_, a, b);
   sort_unique(all.terms);
@@ -189,7 +190,7 @@ Term Context::Impl::and_(Term a, Term b) {
   return all.constant == low_mask(w) ? rest : masked(rest, all.constant);
 }
 
-Term Context::Impl::or_(Term a, Term b) {
+Term Context::or_(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (a == b) return a;
@@ -203,7 +204,7 @@ Term Context::Impl::or_(Term a, Term b) {
 }
 
 // Operands ~t, t + 2^(w-1) and ~t + 2^(w-1) become t and a change of the constant.
-void Context::Impl::strip_affine(Operands& operands, unsigned w) {
+void Context::strip_affine(Operands& operands, unsigned w) {
   const Bits mask = low_mask(w);
   const Bits top = Bits{1} << (w - 1);
   for (std::size_t i = 0; i < operands.terms.size(); ++i) {
@@ -224,7 +225,7 @@ void Context::Impl::strip_affine(Operands& operands, unsigned w) {
   }
 }
 
-Term Context::Impl::xor_(Term a, Term b) {
+Term Context::xor_(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (a == b) return constant(w, 0);

@@ -2,24 +2,25 @@
 // all coefficients share, and written back with positive coefficients left and the constant right,
 // so that equations with the same solutions by arithmetic are the same term. Inequalities keep
 // their constant on the right: c < x is not (x < c + 1).
-#include "symbolic/impl.hpp"
+#include "symbolic/bits.hpp"
+#include "symbolic/term.hpp"
 
 #include <algorithm>
 
 namespace ptxasw::sym {
 
-Term Context::Impl::eq(Term a, Term b) {
+Term Context::eq(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (a == b) return boolean(true);
   if (w == 1) return not_(xor_(a, b));
-  if (value(a) != nullptr && value(b) != nullptr) return boolean(false);
+  if (numeral(a) != nullptr && numeral(b) != nullptr) return boolean(false);
   Sum difference;
   merge(difference, view(a), view(b), ~Bits{0}, w);
   return eq_zero(w, std::move(difference));
 }
 
-Term Context::Impl::eq_zero(unsigned w, Sum d) {
+Term Context::eq_zero(unsigned w, Sum d) {
   if (d.coefficients.empty()) return boolean(d.constant == 0);
   const Bits mask = low_mask(w);
   const Exact bounds = exact(d.view(), w);
@@ -62,14 +63,14 @@ Term Context::Impl::eq_zero(unsigned w, Sum d) {
 }
 
 // Equations of extended terms are equations of the terms.
-std::optional<Term> Context::Impl::eq_extended(Term left, Term right) {
+std::optional<Term> Context::eq_extended(Term left, Term right) {
   const Node& l = node(left);
   const Node& r = node(right);
   if (l.kind != Kind::zext && l.kind != Kind::sext) return std::nullopt;
   const bool is_signed = l.kind == Kind::sext;
   const Term inner = l.args()[0];
   const unsigned narrow = width(inner);
-  if (const Bits* v = value(right)) {
+  if (const Bits* v = numeral(right)) {
     const Term low = constant(narrow, *v);
     const Term back = is_signed ? sext(low, l.width) : zext(low, l.width);
     return back == right ? eq(inner, low) : boolean(false);
@@ -80,27 +81,27 @@ std::optional<Term> Context::Impl::eq_extended(Term left, Term right) {
   return eq(widen(inner), widen(r.args()[0]));
 }
 
-Term Context::Impl::eq_sides(Term left, Term right) {
+Term Context::eq_sides(Term left, Term right) {
   const Node& l = node(left);
   if (const auto result = eq_extended(left, right)) return *result;
-  if (const Bits* v = value(right)) {
+  if (const Bits* v = numeral(right)) {
     if (l.kind == Kind::ite) {
-      const Bits* then = value(l.args()[1]);
-      const Bits* otherwise = value(l.args()[2]);
+      const Bits* then = numeral(l.args()[1]);
+      const Bits* otherwise = numeral(l.args()[2]);
       if (then != nullptr && otherwise != nullptr) {
         if (*then == *v) return l.args()[0]; // the branches differ
         return *otherwise == *v ? not_(l.args()[0]) : boolean(false);
       }
     }
     if (l.kind == Kind::xor_)
-      if (const Bits* c = value(l.args()[0]))
+      if (const Bits* c = numeral(l.args()[0]))
         return eq(nary(Kind::xor_, l.width, l.args().subspan(1), 0, 0), constant(l.width, *v ^ *c));
   }
   return intern(Kind::eq, 1, {left, right});
 }
 
 // a < b for two sums that differ by a constant and cannot wrap around.
-std::optional<bool> Context::Impl::ordered_by_constant(Term a, Term b, bool is_signed) {
+std::optional<bool> Context::ordered_by_constant(Term a, Term b, bool is_signed) {
   const unsigned w = width(a);
   const PolyView p = view(a);
   const PolyView q = view(b);
@@ -113,7 +114,7 @@ std::optional<bool> Context::Impl::ordered_by_constant(Term a, Term b, bool is_s
 }
 
 // Extensions keep the order; a sign extension keeps the unsigned one, too.
-std::optional<Term> Context::Impl::order_extended(Term a, Term b, bool is_signed) {
+std::optional<Term> Context::order_extended(Term a, Term b, bool is_signed) {
   const Node& l = node(a);
   const Node& r = node(b);
   const auto compare = [&](Term x, Term y) { return is_signed ? slt(x, y) : ult(x, y); };
@@ -125,7 +126,7 @@ std::optional<Term> Context::Impl::order_extended(Term a, Term b, bool is_signed
     const unsigned common = std::max(width(l.args()[0]), width(r.args()[0]));
     return compare(sext(l.args()[0], common), sext(r.args()[0], common));
   }
-  const Bits* limit = value(b);
+  const Bits* limit = numeral(b);
   if (limit == nullptr) return std::nullopt;
   if (l.kind == Kind::zext && !is_signed)
     return ult(l.args()[0], constant(width(l.args()[0]), *limit)); // in reach, or decided before
@@ -134,7 +135,7 @@ std::optional<Term> Context::Impl::order_extended(Term a, Term b, bool is_signed
   return std::nullopt;
 }
 
-Term Context::Impl::ult(Term a, Term b) {
+Term Context::ult(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (a == b) return boolean(false);
@@ -144,7 +145,7 @@ Term Context::Impl::ult(Term a, Term b) {
   if (x.hi < y.lo) return boolean(true);
   if (x.lo >= y.hi) return boolean(false);
   if (is_value(a, 0)) return not_(eq(b, a));
-  if (const Bits* c = value(a)) return not_(ult(b, constant(w, *c + 1))); // c is not the maximum
+  if (const Bits* c = numeral(a)) return not_(ult(b, constant(w, *c + 1))); // c is not the maximum
   if (is_value(b, 1)) return eq(a, constant(w, 0));
   if (is_value(b, low_mask(w))) return not_(eq(a, b));
   if (const auto order = ordered_by_constant(a, b, false)) return boolean(*order);
@@ -152,7 +153,7 @@ Term Context::Impl::ult(Term a, Term b) {
   return intern(Kind::ult, 1, {a, b});
 }
 
-Term Context::Impl::slt(Term a, Term b) {
+Term Context::slt(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (a == b) return boolean(false);
@@ -164,7 +165,7 @@ Term Context::Impl::slt(Term a, Term b) {
   if (x.slo >= 0 && y.slo >= 0) return ult(a, b);
   const Bits lowest = Bits{1} << (w - 1);
   if (is_value(a, lowest)) return not_(eq(b, a));
-  if (const Bits* c = value(a)) return not_(slt(b, constant(w, *c + 1)));
+  if (const Bits* c = numeral(a)) return not_(slt(b, constant(w, *c + 1)));
   if (is_value(b, lowest + 1)) return eq(a, constant(w, lowest));
   if (is_value(b, lowest - 1)) return not_(eq(a, b));
   if (const auto order = ordered_by_constant(a, b, true)) return boolean(*order);
@@ -172,9 +173,9 @@ Term Context::Impl::slt(Term a, Term b) {
   return intern(Kind::slt, 1, {a, b});
 }
 
-Term Context::Impl::boolean_ite(Term c, Term a, Term b) {
-  if (value(a) != nullptr) return is_value(a, 1) ? or_(c, b) : and_(not_(c), b);
-  if (value(b) != nullptr) return is_value(b, 1) ? or_(not_(c), a) : and_(c, a);
+Term Context::boolean_ite(Term c, Term a, Term b) {
+  if (numeral(a) != nullptr) return is_value(a, 1) ? or_(c, b) : and_(not_(c), b);
+  if (numeral(b) != nullptr) return is_value(b, 1) ? or_(not_(c), a) : and_(c, a);
   if (a == c) return or_(c, b);
   if (b == c) return and_(c, a);
   if (a == not_(c)) return and_(a, b);
@@ -184,17 +185,17 @@ Term Context::Impl::boolean_ite(Term c, Term a, Term b) {
   return intern(Kind::ite, 1, {c, a, b});
 }
 
-Term Context::Impl::ite(Term c, Term a, Term b) {
+Term Context::ite(Term c, Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b) && width(c) == 1);
-  if (const Bits* v = value(c)) return *v != 0 ? a : b;
+  if (const Bits* v = numeral(c)) return *v != 0 ? a : b;
   if (a == b) return a;
   if (const auto inner = negated(c)) return ite(*inner, b, a);
   if (is(a, Kind::ite) && node(a).args()[0] == c) return ite(c, node(a).args()[1], b);
   if (is(b, Kind::ite) && node(b).args()[0] == c) return ite(c, a, node(b).args()[2]);
   if (w == 1) return boolean_ite(c, a, b);
   if (is(c, Kind::eq) && eq(a, b) == c) return b;
-  if (value(a) != nullptr && value(b) != nullptr) {
+  if (numeral(a) != nullptr && numeral(b) != nullptr) {
     if (is_value(b, 0) && is_value(a, 1)) return zext(c, w);
     if (is_value(b, 0) && is_value(a, low_mask(w))) return neg(zext(c, w));
     if (is_value(a, 0) && (is_value(b, 1) || is_value(b, low_mask(w))))

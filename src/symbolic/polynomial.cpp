@@ -4,7 +4,8 @@
 // is not just a term; everything smaller collapses. Sums of more than 256 monomials, products of
 // more than 64 and monomials of more than 16 factors stop expanding: the operand then becomes an
 // opaque factor (an extract of the full width), which is sound and only costs precision.
-#include "symbolic/impl.hpp"
+#include "symbolic/bits.hpp"
+#include "symbolic/term.hpp"
 
 #include <algorithm>
 #include <compare>
@@ -35,7 +36,7 @@ void Sum::push(Bits coefficient, std::span<const Term> monomial) {
   ends.push_back(static_cast<std::uint32_t>(factors.size()));
 }
 
-PolyView Context::Impl::view(Term t) const {
+PolyView Context::view(Term t) const {
   const Node& n = node(t);
   if (n.kind == Kind::constant) return {n.numbers[0], {}, {}, nullptr};
   if (n.kind == Kind::poly)
@@ -43,7 +44,7 @@ PolyView Context::Impl::view(Term t) const {
   return {0, {&one, 1}, {&first_end, 1}, &n.self};
 }
 
-Term Context::Impl::finish(unsigned w, const Sum& sum) {
+Term Context::finish(unsigned w, const Sum& sum) {
   if (sum.coefficients.empty()) return constant(w, sum.constant);
   if (sum.constant == 0 && sum.coefficients.size() == 1 && sum.coefficients[0] == 1 &&
       sum.factors.size() == 1)
@@ -60,15 +61,15 @@ Term Context::Impl::finish(unsigned w, const Sum& sum) {
   }
   numbers[0] = sum.constant;
   std::ranges::copy(sum.coefficients, numbers.begin() + 1);
-  return intern(
-      Key{Kind::poly, w, static_cast<std::uint32_t>(count - 1), sum.factors, numbers, sum.ends});
+  return intern(NodeKey{Kind::poly, w, static_cast<std::uint32_t>(count - 1), sum.factors, numbers,
+                        sum.ends});
 }
 
-Term Context::Impl::opaque(Term t) {
+Term Context::opaque(Term t) {
   return is(t, Kind::poly) ? intern(Kind::extract, width(t), {t}) : t;
 }
 
-void Context::Impl::merge(Sum& result, PolyView a, PolyView b, Bits k, unsigned w) const {
+void Context::merge(Sum& result, PolyView a, PolyView b, Bits k, unsigned w) const {
   spend(1 + (a.size() + b.size()) / 2);
   const Bits mask = low_mask(w);
   result.clear();
@@ -90,7 +91,7 @@ void Context::Impl::merge(Sum& result, PolyView a, PolyView b, Bits k, unsigned 
   }
 }
 
-Term Context::Impl::add(Term a, Term b) {
+Term Context::add(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (w == 1) return xor_(a, b);
@@ -100,11 +101,11 @@ Term Context::Impl::add(Term a, Term b) {
     if (view(a).size() > 1) a = opaque(a);
     if (view(b).size() > 1) b = opaque(b);
   }
-  merge(scratch, view(a), view(b), 1, w);
-  return finish(w, scratch);
+  merge(scratch_, view(a), view(b), 1, w);
+  return finish(w, scratch_);
 }
 
-Term Context::Impl::sub(Term a, Term b) {
+Term Context::sub(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (w == 1) return xor_(a, b);
@@ -113,27 +114,27 @@ Term Context::Impl::sub(Term a, Term b) {
     if (view(a).size() > 1) a = opaque(a);
     if (view(b).size() > 1) b = opaque(b);
   }
-  merge(scratch, view(a), view(b), ~Bits{0}, w);
-  return finish(w, scratch);
+  merge(scratch_, view(a), view(b), ~Bits{0}, w);
+  return finish(w, scratch_);
 }
 
-Term Context::Impl::scale(Term a, Bits factor) {
+Term Context::scale(Term a, Bits factor) {
   const unsigned w = width(a);
   if (w == 1) return (factor & 1) != 0 ? a : constant(1, 0);
-  merge(scratch, PolyView{}, view(a), factor, w);
-  return finish(w, scratch);
+  merge(scratch_, PolyView{}, view(a), factor, w);
+  return finish(w, scratch_);
 }
 
-Term Context::Impl::mul(Term a, Term b) {
+Term Context::mul(Term a, Term b) {
   const unsigned w = width(a);
   assert(w == width(b));
   if (w == 1) return and_(a, b);
-  if (const Bits* v = value(a)) return scale(b, *v);
-  if (const Bits* v = value(b)) return scale(a, *v);
+  if (const Bits* v = numeral(a)) return scale(b, *v);
+  if (const Bits* v = numeral(b)) return scale(a, *v);
   return product(a, b);
 }
 
-Term Context::Impl::product(Term a, Term b) {
+Term Context::product(Term a, Term b) {
   const unsigned w = width(a);
   const auto terms = [&](Term t) { return view(t).size() + (view(t).constant != 0 ? 1 : 0); };
   const auto degree = [&](Term t) {
@@ -152,8 +153,8 @@ Term Context::Impl::product(Term a, Term b) {
   }
   const PolyView p = view(a);
   const PolyView q = view(b);
-  auto& pieces = product_pieces;
-  auto& factors = product_factors;
+  auto& pieces = product_pieces_;
+  auto& factors = product_factors_;
   pieces.clear();
   factors.clear();
   const auto push = [&](Bits coefficient, std::span<const Term> x, std::span<const Term> y) {
@@ -174,8 +175,8 @@ Term Context::Impl::product(Term a, Term b) {
   std::ranges::sort(pieces, [&](const Piece& x, const Piece& y) {
     return std::is_lt(compare(monomial(x), monomial(y)));
   });
-  scratch.clear();
-  scratch.constant = p.constant * q.constant & low_mask(w);
+  scratch_.clear();
+  scratch_.constant = p.constant * q.constant & low_mask(w);
   for (std::size_t i = 0; i < pieces.size();) {
     Bits coefficient = 0;
     const std::size_t first = i;
@@ -183,13 +184,12 @@ Term Context::Impl::product(Term a, Term b) {
          ++i)
       coefficient += pieces[i].coefficient;
     coefficient &= low_mask(w);
-    if (coefficient != 0) scratch.push(coefficient, monomial(pieces[first]));
+    if (coefficient != 0) scratch_.push(coefficient, monomial(pieces[first]));
   }
-  return finish(w, scratch);
+  return finish(w, scratch_);
 }
 
-bool Context::Impl::same_monomials(PolyView a, PolyView b, bool with_opposite_sign,
-                                   unsigned w) const {
+bool Context::same_monomials(PolyView a, PolyView b, bool with_opposite_sign, unsigned w) const {
   if (a.size() != b.size() || !std::ranges::equal(a.ends, b.ends)) return false;
   if (a.size() != 0 && !std::equal(a.all_factors, a.all_factors + a.ends.back(), b.all_factors))
     return false;

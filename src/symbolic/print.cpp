@@ -1,7 +1,7 @@
 // Terms as a person writes them: signed coefficients, infix operators with few parentheses. The
 // unsigned / % < >> stand bare, the signed ones carry an s: /s %s <s >>s.
 #include "symbolic/bits.hpp"
-#include "symbolic/impl.hpp"
+#include "symbolic/term.hpp"
 
 #include <fmt/format.h>
 
@@ -27,9 +27,34 @@ enum Level : int {
 constexpr std::size_t longest_text = std::size_t{1} << 15;
 constexpr int deepest = 100;
 
+std::string hexadecimal(Bits value) {
+  const auto high = static_cast<std::uint64_t>(value >> 64);
+  const auto low = static_cast<std::uint64_t>(value);
+  return high != 0 ? fmt::format("0x{:x}{:016x}", high, low) : fmt::format("0x{:x}", low);
+}
+
+bool is_negative(Bits value, unsigned width) {
+  return sign_bit(value, width) && value != (Bits{1} << (width - 1));
+}
+
+// Small numbers in decimal, what looks like a bit pattern in hexadecimal.
+std::string number(Bits value) {
+  return value < 1'000'000'000 ? decimal(value) : hexadecimal(value);
+}
+
+std::string constant_text(Bits value, unsigned width) {
+  if (width == 1) return value != 0 ? "true" : "false";
+  const Bits magnitude = (0 - value) & low_mask(width);
+  if (is_negative(value, width) && magnitude < 1'000'000)
+    return fmt::format("-{}", decimal(magnitude));
+  return number(value);
+}
+
+} // namespace
+
 class Printer {
 public:
-  explicit Printer(const Context::Impl& context) : c_(context) {}
+  explicit Printer(const Context& context) : c_(context) {}
   std::string text(Term t) {
     print(t, conditional);
     return std::move(out_);
@@ -54,33 +79,10 @@ private:
     if (own < level) out_ += ')';
   }
 
-  const Context::Impl& c_;
+  const Context& c_;
   std::string out_;
   int depth_ = 0;
 };
-
-std::string hexadecimal(Bits value) {
-  const auto high = static_cast<std::uint64_t>(value >> 64);
-  const auto low = static_cast<std::uint64_t>(value);
-  return high != 0 ? fmt::format("0x{:x}{:016x}", high, low) : fmt::format("0x{:x}", low);
-}
-
-bool is_negative(Bits value, unsigned width) {
-  return sign_bit(value, width) && value != (Bits{1} << (width - 1));
-}
-
-// Small numbers in decimal, what looks like a bit pattern in hexadecimal.
-std::string number(Bits value) {
-  return value < 1'000'000'000 ? decimal(value) : hexadecimal(value);
-}
-
-std::string constant_text(Bits value, unsigned width) {
-  if (width == 1) return value != 0 ? "true" : "false";
-  const Bits magnitude = (0 - value) & low_mask(width);
-  if (is_negative(value, width) && magnitude < 1'000'000)
-    return fmt::format("-{}", decimal(magnitude));
-  return number(value);
-}
 
 void Printer::print(Term t, int level) {
   if (out_.size() > longest_text || depth_ > deepest) {
@@ -105,14 +107,14 @@ void Printer::print_call(std::string_view name, std::span<const Term> args) {
 void Printer::infix(std::span<const Term> args, std::string_view op, int own, int level) {
   open(own, level);
   // A constant comes first in the node and last on paper.
-  const std::size_t first = c_.value(args[0]) != nullptr ? 1 : 0;
+  const std::size_t first = c_.numeral(args[0]) != nullptr ? 1 : 0;
   for (std::size_t i = first; i < args.size(); ++i) {
     if (i != first) out_ += op;
     print(args[i], own + 1);
   }
   if (first != 0) {
     out_ += op;
-    out_ += number(*c_.value(args[0]));
+    out_ += number(*c_.numeral(args[0]));
   }
   close(own, level);
 }
@@ -240,7 +242,7 @@ void Printer::print_node(const Node& n, int level) {
     return print_condition(n, level);
   switch (n.kind) {
   case Kind::constant: out_ += constant_text(n.numbers[0], n.width); return;
-  case Kind::atom: out_ += c_.atoms[n.aux].name; return;
+  case Kind::atom: out_ += c_.atoms_[n.aux].name; return;
   case Kind::poly: return print_poly(n, level);
   case Kind::and_: return infix(args, " & ", bit_and, level);
   case Kind::or_: return infix(args, " | ", bit_or, level);
@@ -274,14 +276,12 @@ void Printer::print_node(const Node& n, int level) {
     print(args[2], conditional);
     close(conditional, level);
     return;
-  case Kind::apply: return print_call(c_.symbols[n.aux].name, args);
+  case Kind::apply: return print_call(c_.symbols_[n.aux].name, args);
   default: return;
   }
 }
 
-} // namespace
-
-std::string Context::Impl::to_string(Term t) const {
+std::string Context::to_string(Term t) const {
   return Printer(*this).text(t);
 }
 

@@ -1,6 +1,7 @@
 // Questions about terms that do not build new ones (evaluation, dependence, difference), and
 // substitution, which rebuilds through the normalising constructors.
-#include "symbolic/impl.hpp"
+#include "symbolic/bits.hpp"
+#include "symbolic/term.hpp"
 
 #include <algorithm>
 
@@ -21,8 +22,8 @@ Bits evaluate_poly(const PolyView& p, unsigned width, const std::function<Bits(T
 
 } // namespace
 
-Bits Context::Impl::evaluate(Term t, const AtomValue& atom_value,
-                             const FunctionValue& function_value) const {
+Bits Context::evaluate(Term t, const AtomValue& atom_value,
+                       const FunctionValue& function_value) const {
   const std::vector<Term> order = postorder(t, {});
   std::vector<std::uint32_t> place(t.id + std::size_t{1});
   spend(2 * order.size() + t.id / 64);
@@ -37,7 +38,7 @@ Bits Context::Impl::evaluate(Term t, const AtomValue& atom_value,
     Bits& result = values[i];
     switch (n.kind) {
     case Kind::constant: result = n.numbers[0]; break;
-    case Kind::atom: result = atom_value(atoms[n.aux], n.self) & mask; break;
+    case Kind::atom: result = atom_value(atoms_[n.aux], n.self) & mask; break;
     case Kind::poly: result = evaluate_poly(view(n.self), n.width, value_of); break;
     case Kind::extract: result = (arg(0) >> n.aux) & mask; break;
     case Kind::concat: result = (arg(0) << width(n.args()[1])) | arg(1); break;
@@ -48,7 +49,7 @@ Bits Context::Impl::evaluate(Term t, const AtomValue& atom_value,
       args.clear();
       for (const Term u : n.args())
         args.push_back(value_of(u));
-      result = function_value(symbols[n.aux].key, n.width, args) & mask;
+      result = function_value(symbols_[n.aux].key, n.width, args) & mask;
       break;
     default:
       result = arg(0);
@@ -59,9 +60,9 @@ Bits Context::Impl::evaluate(Term t, const AtomValue& atom_value,
   return values.back();
 }
 
-Term Context::Impl::rebuild(const Node& n, const std::function<Term(Term)>& mapped) {
+Term Context::rebuild(const Node& n, const std::function<Term(Term)>& mapped) {
   const auto arg = [&](std::size_t k) { return mapped(n.args()[k]); };
-  const auto fold = [&](Term (Impl::*combine)(Term, Term)) {
+  const auto fold = [&](Term (Context::*combine)(Term, Term)) {
     Term result = arg(0);
     for (std::size_t k = 1; k < n.count; ++k)
       result = (this->*combine)(result, arg(k));
@@ -75,9 +76,9 @@ Term Context::Impl::rebuild(const Node& n, const std::function<Term(Term)>& mapp
     return map_poly(
         p, n.width, p.constant, [](Bits c) { return c; }, mapped);
   }
-  case Kind::and_: return fold(&Impl::and_);
-  case Kind::or_: return fold(&Impl::or_);
-  case Kind::xor_: return fold(&Impl::xor_);
+  case Kind::and_: return fold(&Context::and_);
+  case Kind::or_: return fold(&Context::or_);
+  case Kind::xor_: return fold(&Context::xor_);
   case Kind::shl: return shl(arg(0), arg(1));
   case Kind::lshr: return lshr(arg(0), arg(1));
   case Kind::ashr: return ashr(arg(0), arg(1));
@@ -97,7 +98,7 @@ Term Context::Impl::rebuild(const Node& n, const std::function<Term(Term)>& mapp
     std::vector<Term> args;
     for (std::size_t k = 0; k < n.count; ++k)
       args.push_back(arg(k));
-    return intern(Key{Kind::apply, n.width, n.aux, args, {}, {}});
+    return intern(NodeKey{Kind::apply, n.width, n.aux, args, {}, {}});
   }
   }
   return n.self;
@@ -105,21 +106,21 @@ Term Context::Impl::rebuild(const Node& n, const std::function<Term(Term)>& mapp
 
 // Many terms are put through one substitution in a row, and most of their subterms are the same:
 // what became of those is kept until another substitution comes.
-void Context::Impl::prepare(const Substitution& map) {
-  if (map == replacing.map) return;
-  replacing = {.map = map};
+void Context::prepare(const Substitution& map) {
+  if (map == replacing_.map) return;
+  replacing_ = {.map = map};
   for (const auto& [id, replacement] : map) {
     assert(width(Term{id}) == width(replacement));
-    replacing.oldest = std::min(replacing.oldest, id);
-    replacing.touched |= node(Term{id}).atom_set;
-    replacing.prune = replacing.prune && node(Term{id}).atom_set != 0;
+    replacing_.oldest = std::min(replacing_.oldest, id);
+    replacing_.touched |= node(Term{id}).atom_set;
+    replacing_.prune = replacing_.prune && node(Term{id}).atom_set != 0;
   }
 }
 
-Term Context::Impl::substitute(Term t, const Substitution& map) {
+Term Context::substitute(Term t, const Substitution& map) {
   if (map.empty()) return t;
   prepare(map);
-  const Replacing& r = replacing;
+  const Replacing& r = replacing_;
   // A subterm that is older than every replaced term, or without any atom of theirs, contains none
   // of them.
   const auto mapped = [&](Term u) {
@@ -143,30 +144,30 @@ Term Context::Impl::substitute(Term t, const Substitution& map) {
     }
     if (todo.size() != before) continue;
     todo.pop_back();
-    if (!r.done.contains(u.id)) replacing.done.emplace(u.id, changed ? rebuild(n, mapped) : u);
+    if (!r.done.contains(u.id)) replacing_.done.emplace(u.id, changed ? rebuild(n, mapped) : u);
   }
   return mapped(t);
 }
 
-std::vector<Term> Context::Impl::atoms_of(Term t) const {
+std::vector<Term> Context::atoms(Term t) const {
   constexpr std::size_t few = 64;
-  if (const auto known = atoms_known.find(t.id); known != atoms_known.end()) return known->second;
+  if (const auto known = atoms_known_.find(t.id); known != atoms_known_.end()) return known->second;
   std::vector<Term> result = postorder(t, [&](Term u) { return node(u).atom_set == 0; });
   std::erase_if(result, [&](Term u) { return !is(u, Kind::atom); });
   if (result.size() <= few) {
-    atoms_known.emplace(t.id, result);
-    remembered += 2 + result.size() / 4;
+    atoms_known_.emplace(t.id, result);
+    remembered_ += 2 + result.size() / 4;
   }
   return result;
 }
 
 // What was found out about subterms is kept, so that all questions about one atom together walk
 // over each term once.
-bool Context::Impl::depends_on(Term t, Term atom) const {
+bool Context::depends_on(Term t, Term atom) const {
   const std::uint64_t bit = node(atom).atom_set;
   const auto may = [&](Term u) { return u.id >= atom.id && (node(u).atom_set & bit) != 0; };
   if (t == atom || !may(t)) return t == atom;
-  std::unordered_map<std::uint32_t, bool>& known = dependence[atom.id];
+  std::unordered_map<std::uint32_t, bool>& known = dependence_[atom.id];
   std::vector<Term> todo{t};
   while (!todo.empty()) {
     const Term u = todo.back();
@@ -188,12 +189,12 @@ bool Context::Impl::depends_on(Term t, Term atom) const {
     if (!found && todo.size() != before) continue;
     todo.resize(before - 1);
     known.emplace(u.id, found);
-    ++remembered;
+    ++remembered_;
   }
   return known.at(t.id);
 }
 
-std::optional<std::int64_t> Context::Impl::difference(Term a, Term b) const {
+std::optional<std::int64_t> Context::difference(Term a, Term b) const {
   const unsigned w = width(a);
   assert(w == width(b));
   if (!same_monomials(view(a), view(b), false, w)) return std::nullopt;
@@ -202,7 +203,7 @@ std::optional<std::int64_t> Context::Impl::difference(Term a, Term b) const {
   return static_cast<std::int64_t>(d);
 }
 
-Poly Context::Impl::poly(Term t) const {
+Poly Context::poly(Term t) const {
   const PolyView p = view(t);
   Poly result;
   result.constant = p.constant;
@@ -211,7 +212,7 @@ Poly Context::Impl::poly(Term t) const {
   return result;
 }
 
-Term Context::Impl::from_poly(unsigned w, const Poly& poly) {
+Term Context::from_poly(unsigned w, const Poly& poly) {
   Term sum = constant(w, poly.constant);
   for (const Monomial& m : poly.terms) {
     Term product = constant(w, m.coefficient);

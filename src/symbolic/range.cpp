@@ -1,7 +1,8 @@
 // Interval arithmetic: an unsigned interval, a signed one and the bits known to be zero, for each
 // term once. Sums are bounded in the integers first (Exact) and then brought back modulo 2^width
 // where they do not straddle a multiple of it; anything uncertain is the full range.
-#include "symbolic/impl.hpp"
+#include "symbolic/bits.hpp"
+#include "symbolic/term.hpp"
 
 #include <algorithm>
 
@@ -79,7 +80,7 @@ bool Exact::fits_signed(unsigned width) const {
   return bounded && least(width) <= lo && hi <= greatest(width);
 }
 
-Reading Context::Impl::reading(Term factor) {
+Reading Context::reading(Term factor) {
   const Known& k = known(factor);
   const bool too_large = k.hi > as_bits(greatest(128));
   const bool is_signed = k.slo < 0 && (too_large || as_bits(k.shi) - as_bits(k.slo) < k.hi - k.lo);
@@ -87,7 +88,7 @@ Reading Context::Impl::reading(Term factor) {
   return {{!too_large, static_cast<SBits>(k.lo), static_cast<SBits>(k.hi)}, false};
 }
 
-Exact Context::Impl::exact(PolyView p, unsigned w) {
+Exact Context::exact(PolyView p, unsigned w) {
   Exact total = exactly(as_signed(p.constant, w));
   for (std::size_t i = 0; i < p.size() && total.bounded; ++i) {
     Exact monomial = exactly(as_signed(p.coefficients[i], w));
@@ -98,7 +99,7 @@ Exact Context::Impl::exact(PolyView p, unsigned w) {
   return total;
 }
 
-const Known& Context::Impl::known(Term t) {
+const Known& Context::known(Term t) {
   std::vector<Term> todo;
   for (Term current = t;;) {
     const Node& n = node(current);
@@ -111,18 +112,18 @@ const Known& Context::Impl::known(Term t) {
           todo.push_back(child);
         }
       if (todo.size() == waiting) {
-        knowledge.push_back(compute_known(n));
-        chunks[current.id / chunk_nodes][current.id % chunk_nodes].known =
-            static_cast<std::uint32_t>(knowledge.size());
+        knowledge_.push_back(compute_known(n));
+        chunks_[current.id / chunk_nodes][current.id % chunk_nodes].known =
+            static_cast<std::uint32_t>(knowledge_.size());
       }
     }
-    if (todo.empty()) return knowledge[node(t).known - 1];
+    if (todo.empty()) return knowledge_[node(t).known - 1];
     current = todo.back();
     todo.pop_back();
   }
 }
 
-Known Context::Impl::compute_known(const Node& n) {
+Known Context::compute_known(const Node& n) {
   const unsigned w = n.width;
   Known k = anything(w);
   switch (n.kind) {
@@ -131,8 +132,8 @@ Known Context::Impl::compute_known(const Node& n) {
     k.zeros = ~n.numbers[0];
     break;
   case Kind::atom:
-    k.lo = atoms[n.aux].lo;
-    k.hi = atoms[n.aux].hi;
+    k.lo = atoms_[n.aux].lo;
+    k.hi = atoms_[n.aux].hi;
     break;
   case Kind::poly: know_poly(n, k); break;
   case Kind::and_:
@@ -170,7 +171,7 @@ Known Context::Impl::compute_known(const Node& n) {
   return k;
 }
 
-void Context::Impl::know_poly(const Node& n, Known& k) {
+void Context::know_poly(const Node& n, Known& k) {
   const unsigned w = n.width;
   const Bits mask = low_mask(w);
   const PolyView p = view(n.self);
@@ -215,7 +216,7 @@ void Context::Impl::know_poly(const Node& n, Known& k) {
   k.zeros = carries ? low_mask(std::min(trailing_zeros(possible), 128U)) : ~possible;
 }
 
-void Context::Impl::know_bitwise(const Node& n, Known& k) {
+void Context::know_bitwise(const Node& n, Known& k) {
   const Known& first = known(n.args()[0]);
   k.zeros = first.zeros;
   Bits largest_lo = first.lo;
@@ -230,7 +231,7 @@ void Context::Impl::know_bitwise(const Node& n, Known& k) {
   if (n.kind == Kind::or_) k.lo = largest_lo;
 }
 
-void Context::Impl::know_shift(const Node& n, Known& k) {
+void Context::know_shift(const Node& n, Known& k) {
   const unsigned w = n.width;
   const Known& a = known(n.args()[0]);
   const Known& s = known(n.args()[1]);
@@ -252,7 +253,7 @@ void Context::Impl::know_shift(const Node& n, Known& k) {
   }
 }
 
-void Context::Impl::know_division(const Node& n, Known& k) {
+void Context::know_division(const Node& n, Known& k) {
   const Known& a = known(n.args()[0]);
   const Known& b = known(n.args()[1]);
   switch (n.kind) {
@@ -279,7 +280,7 @@ void Context::Impl::know_division(const Node& n, Known& k) {
   }
 }
 
-void Context::Impl::know_extract(const Node& n, Known& k) {
+void Context::know_extract(const Node& n, Known& k) {
   const Known& a = known(n.args()[0]);
   const unsigned w = n.width;
   const unsigned low = n.aux;
@@ -297,7 +298,7 @@ void Context::Impl::know_extract(const Node& n, Known& k) {
 }
 
 // What is known of t where the condition holds (or fails).
-Known Context::Impl::branch(Term t, Term condition, bool holds) {
+Known Context::branch(Term t, Term condition, bool holds) {
   Known k = known(t);
   const Node& c = node(condition);
   if (c.kind != Kind::ult && c.kind != Kind::slt) return k;
@@ -323,7 +324,7 @@ Known Context::Impl::branch(Term t, Term condition, bool holds) {
   return narrowed.lo > narrowed.hi || narrowed.slo > narrowed.shi ? k : narrowed;
 }
 
-void Context::Impl::know_ite(const Node& n, Known& k) {
+void Context::know_ite(const Node& n, Known& k) {
   const Known a = branch(n.args()[1], n.args()[0], true);
   const Known b = branch(n.args()[2], n.args()[0], false);
   k.lo = std::min(a.lo, b.lo);

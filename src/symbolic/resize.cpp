@@ -8,30 +8,31 @@
 //    taken in the integers, fits the narrow width: sext(e + 1) is not sext(e) + 1 otherwise;
 //  - sext becomes zext when the sign bit is known to be 0;
 //  - concatenation is a sum of shifted extensions.
-#include "symbolic/impl.hpp"
+#include "symbolic/bits.hpp"
+#include "symbolic/term.hpp"
 
 namespace ptxasw::sym {
 
 template <class Build>
-Term Context::Impl::remember(Push push, Term a, unsigned p, unsigned q, Build build) {
+Term Context::remember(Push push, Term a, unsigned p, unsigned q, Build build) {
   const std::uint64_t key = static_cast<std::uint64_t>(push) << 56 |
                             static_cast<std::uint64_t>(p) << 48 |
                             static_cast<std::uint64_t>(q) << 40 | a.id;
-  if (const auto place = pushed.find(key); place != pushed.end()) return place->second;
+  if (const auto place = pushed_.find(key); place != pushed_.end()) return place->second;
   const Term result = build();
-  pushed.emplace(key, result);
+  pushed_.emplace(key, result);
   return result;
 }
 
-Term Context::Impl::extract(Term a, unsigned low, unsigned w) {
+Term Context::extract(Term a, unsigned low, unsigned w) {
   assert(w >= 1 && low + w <= width(a));
   if (w == width(a)) return a;
-  if (const Bits* v = value(a)) return constant(w, *v >> low);
+  if (const Bits* v = numeral(a)) return constant(w, *v >> low);
   if (is(a, Kind::atom)) return extract_uncached(a, low, w);
   return remember(Push::extract, a, low, w, [&] { return extract_uncached(a, low, w); });
 }
 
-Term Context::Impl::extract_uncached(Term a, unsigned low, unsigned w) {
+Term Context::extract_uncached(Term a, unsigned low, unsigned w) {
   const Node& n = node(a);
   const bool sink = n.depth <= max_push_depth;
   switch (n.kind) {
@@ -63,7 +64,7 @@ Term Context::Impl::extract_uncached(Term a, unsigned low, unsigned w) {
   return extract_node(a, low, w);
 }
 
-Term Context::Impl::extract_extension(Term a, unsigned low, unsigned w) {
+Term Context::extract_extension(Term a, unsigned low, unsigned w) {
   const Node& n = node(a);
   const Term inner = n.args()[0];
   const unsigned inner_width = width(inner);
@@ -77,7 +78,7 @@ Term Context::Impl::extract_extension(Term a, unsigned low, unsigned w) {
 }
 
 // p = 2^at * above + rest, in the integers modulo 2^width.
-Context::Impl::Split Context::Impl::split_at(PolyView p, unsigned at) {
+Context::Split Context::split_at(PolyView p, unsigned at) {
   Split split;
   const Bits mask = low_mask(at);
   split.above.constant = p.constant & ~mask;
@@ -88,13 +89,13 @@ Context::Impl::Split Context::Impl::split_at(PolyView p, unsigned at) {
   return split;
 }
 
-Term Context::Impl::above_at(const Split& split, unsigned at, unsigned w) {
+Term Context::above_at(const Split& split, unsigned at, unsigned w) {
   return map_poly(
       split.above.view(), w, split.above.constant >> at, [&](Bits c) { return c >> at; },
       [&](Term f) { return extract(f, 0, w); });
 }
 
-Term Context::Impl::extract_poly(Term a, unsigned low, unsigned w) {
+Term Context::extract_poly(Term a, unsigned low, unsigned w) {
   const Node& n = node(a);
   const PolyView p = view(a);
   if (low == 0)
@@ -120,7 +121,7 @@ Term Context::Impl::extract_poly(Term a, unsigned low, unsigned w) {
 }
 
 // No rule applies but the last ones.
-Term Context::Impl::extract_node(Term a, unsigned low, unsigned w) {
+Term Context::extract_node(Term a, unsigned low, unsigned w) {
   if (((known(a).zeros >> low) & low_mask(w)) == low_mask(w)) return constant(w, 0);
   if (w == 1 && low + 1 == width(a)) return slt(a, constant(width(a), 0)); // the sign
   return intern(Kind::extract, w, {a}, low);
@@ -128,7 +129,7 @@ Term Context::Impl::extract_node(Term a, unsigned low, unsigned w) {
 
 // concat(high bits of x, low bits of x) = x, also when x is a polynomial whose multiples of
 // 2^(width of low) have left the high part: then high = above + (rest >> k).
-std::optional<Term> Context::Impl::rejoin(Term high, Term low) {
+std::optional<Term> Context::rejoin(Term high, Term low) {
   const unsigned k = width(low);
   const unsigned w = k + width(high);
   if (w > 128) return std::nullopt;
@@ -160,37 +161,37 @@ std::optional<Term> Context::Impl::rejoin(Term high, Term low) {
   return std::nullopt;
 }
 
-Term Context::Impl::concat(Term high, Term low) {
+Term Context::concat(Term high, Term low) {
   const unsigned w = width(high) + width(low);
   assert(w <= 128);
   if (const auto whole = rejoin(high, low)) return *whole;
   return add(scale(zext(high, w), Bits{1} << width(low)), zext(low, w));
 }
 
-Term Context::Impl::resize_unsigned(Term a, unsigned w) {
+Term Context::resize_unsigned(Term a, unsigned w) {
   return w <= width(a) ? extract(a, 0, w) : zext(a, w);
 }
 
-Term Context::Impl::resize_signed(Term a, unsigned w) {
+Term Context::resize_signed(Term a, unsigned w) {
   return w <= width(a) ? extract(a, 0, w) : sext(a, w);
 }
 
-Term Context::Impl::zext(Term a, unsigned w) {
+Term Context::zext(Term a, unsigned w) {
   assert(w >= width(a) && w <= 128);
   if (w == width(a)) return a;
-  if (const Bits* v = value(a)) return constant(w, *v);
+  if (const Bits* v = numeral(a)) return constant(w, *v);
   if (is(a, Kind::atom)) return intern(Kind::zext, w, {a});
   return remember(Push::zext, a, w, 0, [&] { return zext_uncached(a, w); });
 }
 
-Term Context::Impl::sext(Term a, unsigned w) {
+Term Context::sext(Term a, unsigned w) {
   assert(w >= width(a) && w <= 128);
   if (w == width(a)) return a;
-  if (const Bits* v = value(a)) return constant(w, as_bits(as_signed(*v, width(a))));
+  if (const Bits* v = numeral(a)) return constant(w, as_bits(as_signed(*v, width(a))));
   return remember(Push::sext, a, w, 0, [&] { return sext_uncached(a, w); });
 }
 
-std::optional<Term> Context::Impl::extend_ite(Term a, unsigned w, bool is_signed) {
+std::optional<Term> Context::extend_ite(Term a, unsigned w, bool is_signed) {
   const Node& n = node(a);
   if (n.kind != Kind::ite || n.width == 1 || n.depth > max_push_depth) return std::nullopt;
   const auto extend = [&](Term t) { return is_signed ? sext(t, w) : zext(t, w); };
@@ -199,7 +200,7 @@ std::optional<Term> Context::Impl::extend_ite(Term a, unsigned w, bool is_signed
 
 // An extension of a polynomial whose value in the integers is known to fit: every factor is
 // extended as the interval arithmetic read it, every coefficient as a signed number.
-Term Context::Impl::extend_poly(Term a, unsigned w) {
+Term Context::extend_poly(Term a, unsigned w) {
   const unsigned narrow = width(a);
   const PolyView p = view(a);
   return map_poly(
@@ -208,7 +209,7 @@ Term Context::Impl::extend_poly(Term a, unsigned w) {
       [&](Term f) { return reading(f).is_signed ? sext(f, w) : zext(f, w); });
 }
 
-Term Context::Impl::zext_uncached(Term a, unsigned w) {
+Term Context::zext_uncached(Term a, unsigned w) {
   const Node& n = node(a);
   if (n.kind == Kind::zext) return zext(n.args()[0], w);
   if (const auto inner = negated(a)) return sub(constant(w, 1), zext(*inner, w));
@@ -229,7 +230,7 @@ Term Context::Impl::zext_uncached(Term a, unsigned w) {
   return intern(Kind::zext, w, {a});
 }
 
-Term Context::Impl::sext_uncached(Term a, unsigned w) {
+Term Context::sext_uncached(Term a, unsigned w) {
   const Node& n = node(a);
   if (n.width == 1) return neg(zext(a, w));
   if (known(a).slo >= 0) return zext(a, w);

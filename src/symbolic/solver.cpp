@@ -16,8 +16,6 @@ namespace ptxasw::sym {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Z3's resource units per millisecond: 4000 to 6000 were seen on bit-vector queries of this kind.
 constexpr std::uint64_t resources_per_ms = 5000;
 // Clocks stand far behind what is counted, or bytes would hang on the machine's load: for all
@@ -100,7 +98,6 @@ Answer Solver::Impl::refuted(const Witness& witness, ProofKind by) const {
 Z3Session::Result Solver::Impl::run_z3(const Z3Session::Query& query,
                                        const Z3Session::Limits& limits) {
   Z3Session::Result result;
-  const auto start = Clock::now();
   try {
     if (!z3) z3 = std::make_unique<Z3Session>(terms);
     result = z3->refute(query, limits);
@@ -110,7 +107,6 @@ Z3Session::Result Solver::Impl::run_z3(const Z3Session::Query& query,
     if (!z3) no_z3 = result.why_unknown; // the library is not there: do not look again
     z3.reset();                          // whatever state it was in
   }
-  stats.z3_time += Clock::now() - start;
   return result;
 }
 

@@ -42,7 +42,6 @@ struct SolverStats {
   unsigned confirmed = 0;     // paranoid: Z3 proved what the normal form proved
   unsigned disagreements = 0; // paranoid: Z3 refuted what the normal form proved. Must stay 0.
   unsigned unconfirmed = 0;   // paranoid: Z3 did not decide it in time, so that it does not count
-  std::chrono::nanoseconds z3_time{0};
 };
 
 class Solver {

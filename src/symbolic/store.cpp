@@ -1,7 +1,8 @@
 // Node storage: an arena for operands, chunks of nodes, and an open-addressing table that gives
 // equal nodes equal ids.
-#include "symbolic/impl.hpp"
+#include "symbolic/bits.hpp"
 #include "symbolic/processor_time.hpp"
+#include "symbolic/term.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +17,7 @@ std::uint32_t mix(std::uint64_t& state, std::uint64_t word) {
   return static_cast<std::uint32_t>(state ^ (state >> 32));
 }
 
-std::uint32_t hash_of(const Context::Impl::Key& key) {
+std::uint32_t hash_of(const NodeKey& key) {
   std::uint64_t state = 0x243F6A8885A308D3ULL;
   std::uint32_t hash = mix(state, static_cast<std::uint64_t>(key.kind) << 40 |
                                       static_cast<std::uint64_t>(key.width) << 32 | key.aux);
@@ -36,54 +37,54 @@ constexpr std::uint64_t steps_between_checks = 4096;
 
 } // namespace
 
-Context::Impl::Impl(std::size_t node_budget) : budget(node_budget), table(512) {}
+Context::Context(std::size_t node_budget) : budget_(node_budget), table_(512) {}
 
-void Context::Impl::allow(const Allowance& wanted) {
-  allowance = wanted;
-  allowance.steps += std::min(spent, ~std::uint64_t{0} - wanted.steps);
+void Context::allow(const Allowance& wanted) {
+  allowance_ = wanted;
+  allowance_.steps += std::min(spent_, ~std::uint64_t{0} - wanted.steps);
   restart_clock();
-  next_check = spent;
+  next_check_ = spent_;
 }
 
-void Context::Impl::restart_clock() {
-  began = processor_time();
+void Context::restart_clock() {
+  began_ = processor_time();
 }
 
-void Context::Impl::check_allowance() const {
-  next_check = spent +
-               std::min(steps_between_checks, allowance.steps - std::min(spent, allowance.steps)) +
-               1;
-  if (spent >= allowance.steps)
+void Context::check_allowance() const {
+  next_check_ =
+      spent_ +
+      std::min(steps_between_checks, allowance_.steps - std::min(spent_, allowance_.steps)) + 1;
+  if (spent_ >= allowance_.steps)
     throw BudgetSpent(BudgetSpent::Of::work, "time budget of the analysis spent");
   check_memory();
-  if (allowance.clock != Allowance{}.clock && processor_time() - began > allowance.clock)
+  if (allowance_.clock != Allowance{}.clock && processor_time() - began_ > allowance_.clock)
     throw BudgetSpent(BudgetSpent::Of::clock,
                       "the clock stopped the analysis, which is not counted well here");
 }
 
-void Context::Impl::check_memory() const {
-  if (allowance.bytes != Allowance{}.bytes && memory() + held > allowance.bytes)
+void Context::check_memory() const {
+  if (allowance_.bytes != Allowance{}.bytes && memory_bytes() + held_ > allowance_.bytes)
     throw BudgetSpent(BudgetSpent::Of::memory, "memory budget of the analysis spent");
 }
 
-template <class T> const T* Context::Impl::store(std::span<const T> values) {
+template <class T> const T* Context::store(std::span<const T> values) {
   if (values.empty()) return nullptr;
   const std::size_t bytes = values.size_bytes();
-  std::size_t at = (block_used + alignof(T) - 1) / alignof(T) * alignof(T);
-  if (blocks.empty() || at + bytes > block_size) {
+  std::size_t at = (block_used_ + alignof(T) - 1) / alignof(T) * alignof(T);
+  if (blocks_.empty() || at + bytes > block_size_) {
     // Blocks grow with the arena: small kernels stay small, large ones allocate seldom.
-    block_size = std::max({block_bytes, bytes, std::min(arena_total / 2, 16 * block_bytes)});
-    blocks.push_back(std::make_unique_for_overwrite<std::byte[]>(block_size));
-    arena_total += block_size;
+    block_size_ = std::max({block_bytes, bytes, std::min(arena_total_ / 2, 16 * block_bytes)});
+    blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(block_size_));
+    arena_total_ += block_size_;
     at = 0;
   }
-  std::byte* place = blocks.back().get() + at;
-  block_used = at + bytes;
+  std::byte* place = blocks_.back().get() + at;
+  block_used_ = at + bytes;
   std::memcpy(place, values.data(), bytes);
   return std::launder(reinterpret_cast<const T*>(place));
 }
 
-bool Context::Impl::matches(const Node& n, const Key& key) const {
+bool Context::matches(const Node& n, const NodeKey& key) const {
   if (n.kind != key.kind || n.width != key.width || n.aux != key.aux ||
       n.count != key.args.size() || !std::ranges::equal(n.args(), key.args))
     return false;
@@ -91,35 +92,35 @@ bool Context::Impl::matches(const Node& n, const Key& key) const {
          std::equal(key.ends.begin(), key.ends.end(), n.ends);
 }
 
-void Context::Impl::grow_table() {
-  std::vector<std::uint32_t> larger(table.size() * 2);
+void Context::grow_table() {
+  std::vector<std::uint32_t> larger(table_.size() * 2);
   const std::size_t mask = larger.size() - 1;
-  for (const std::uint32_t entry : table) {
+  for (const std::uint32_t entry : table_) {
     if (entry == 0) continue;
     std::size_t slot = node(Term{entry - 1}).hash & mask;
     while (larger[slot] != 0)
       slot = (slot + 1) & mask;
     larger[slot] = entry;
   }
-  table = std::move(larger);
+  table_ = std::move(larger);
 }
 
-Term Context::Impl::append(Node n) {
-  if (node_total % chunk_nodes == 0) chunks.push_back(std::make_unique<Node[]>(chunk_nodes));
-  n.self = Term{static_cast<std::uint32_t>(node_total)};
-  chunks.back()[node_total % chunk_nodes] = n;
-  ++node_total;
+Term Context::append(Node n) {
+  if (node_total_ % chunk_nodes == 0) chunks_.push_back(std::make_unique<Node[]>(chunk_nodes));
+  n.self = Term{static_cast<std::uint32_t>(node_total_)};
+  chunks_.back()[node_total_ % chunk_nodes] = n;
+  ++node_total_;
   return n.self;
 }
 
-Term Context::Impl::intern(const Key& key) {
+Term Context::intern(const NodeKey& key) {
   spend(2 + (key.args.size() + key.numbers.size()) / 4);
   const std::uint32_t hash = hash_of(key);
-  std::size_t slot = hash & (table.size() - 1);
-  while (table[slot] != 0) {
-    const Term candidate{table[slot] - 1};
+  std::size_t slot = hash & (table_.size() - 1);
+  while (table_[slot] != 0) {
+    const Term candidate{table_[slot] - 1};
     if (node(candidate).hash == hash && matches(node(candidate), key)) return candidate;
-    slot = (slot + 1) & (table.size() - 1);
+    slot = (slot + 1) & (table_.size() - 1);
   }
   Node n;
   n.kind = key.kind;
@@ -137,18 +138,18 @@ Term Context::Impl::intern(const Key& key) {
   n.numbers = store(key.numbers);
   n.ends = store(key.ends);
   const Term result = append(n);
-  table[slot] = result.id + 1;
-  if (node_total * 2 > table.size()) grow_table();
+  table_[slot] = result.id + 1;
+  if (node_total_ * 2 > table_.size()) grow_table();
   return result;
 }
 
-Term Context::Impl::constant(unsigned width, Bits value) {
+Term Context::constant(unsigned width, Bits value) {
   assert(width >= 1 && width <= 128);
   const Bits clipped = value & low_mask(width);
-  return intern(Key{Kind::constant, width, 0, {}, std::span(&clipped, 1), {}});
+  return intern(NodeKey{Kind::constant, width, 0, {}, std::span(&clipped, 1), {}});
 }
 
-Term Context::Impl::atom(Atom atom) {
+Term Context::atom(Atom atom) {
   assert(atom.width >= 1 && atom.width <= 128);
   const Bits mask = low_mask(atom.width);
   atom.hi = std::min(atom.hi, mask);
@@ -160,21 +161,21 @@ Term Context::Impl::atom(Atom atom) {
   n.kind = Kind::atom;
   n.width = static_cast<std::uint8_t>(atom.width);
   n.uniformity = atom.uniformity;
-  n.aux = static_cast<std::uint32_t>(atoms.size());
-  n.atom_set = std::uint64_t{1} << (atoms.size() % 64);
-  atoms.push_back(std::move(atom));
+  n.aux = static_cast<std::uint32_t>(atoms_.size());
+  n.atom_set = std::uint64_t{1} << (atoms_.size() % 64);
+  atoms_.push_back(std::move(atom));
   return append(n);
 }
 
-Term Context::Impl::apply(FunctionKey key, std::string_view name, unsigned result_width,
-                          std::span<const Term> args) {
+Term Context::apply(FunctionKey key, std::string_view name, unsigned result_width,
+                    std::span<const Term> args) {
   const auto [place, is_new] =
-      symbol_index.try_emplace(key, static_cast<std::uint32_t>(symbols.size()));
-  if (is_new) symbols.push_back({key, std::string(name)});
-  return intern(Key{Kind::apply, result_width, place->second, args, {}, {}});
+      symbol_index_.try_emplace(key, static_cast<std::uint32_t>(symbols_.size()));
+  if (is_new) symbols_.push_back({key, std::string(name)});
+  return intern(NodeKey{Kind::apply, result_width, place->second, args, {}, {}});
 }
 
-std::vector<Term> Context::Impl::postorder(Term root, const std::function<bool(Term)>& skip) const {
+std::vector<Term> Context::postorder(Term root, const std::function<bool(Term)>& skip) const {
   // Ids grow from children to parents, so the reachable ids in ascending order are a postorder.
   std::vector<bool> seen(root.id + std::size_t{1});
   std::vector<Term> reached;
@@ -196,11 +197,11 @@ std::vector<Term> Context::Impl::postorder(Term root, const std::function<bool(T
   return reached;
 }
 
-std::size_t Context::Impl::memory() const {
-  return chunks.size() * chunk_nodes * sizeof(Node) + arena_total +
-         table.size() * sizeof(table[0]) + atoms.size() * sizeof(Atom) +
-         knowledge.size() * sizeof(Known) +
-         (pushed.size() + replacing.done.size() + remembered) * 4 * sizeof(void*);
+std::size_t Context::memory_bytes() const {
+  return chunks_.size() * chunk_nodes * sizeof(Node) + arena_total_ +
+         table_.size() * sizeof(table_[0]) + atoms_.size() * sizeof(Atom) +
+         knowledge_.size() * sizeof(Known) +
+         (pushed_.size() + replacing_.done.size() + remembered_) * 4 * sizeof(void*);
 }
 
 } // namespace ptxasw::sym

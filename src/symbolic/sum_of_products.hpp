@@ -9,7 +9,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace ptxasw::sym {

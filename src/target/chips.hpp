@@ -3,7 +3,6 @@
 // of a gain there.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>

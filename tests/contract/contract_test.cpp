@@ -1,5 +1,6 @@
 // A contract comes back as it was written, and nothing else comes back at all.
 #include "contract/contract.hpp"
+#include "words/hash.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,7 @@ Contract example() {
 std::string signed_again(std::string body) {
   char line[80];
   std::snprintf(line, sizeof line, "ptxasw-launch 17 %zu %016llx\n", body.size(),
-                static_cast<unsigned long long>(hash(body)));
+                static_cast<unsigned long long>(words::hash(body)));
   return line + body;
 }
 

@@ -38,7 +38,6 @@ as_modelled() { # ORDER FETCHES ARGUMENTS
 }
 as_modelled column:4 48 $plane
 as_modelled zigzag:4 47 $plane
-as_modelled tile:3x2 50 $plane
 as_modelled swap 84 $plane
 as_modelled linear-column:4 264 $stencil --row=16 --cache=lines:24,width:4
 as_modelled linear-zigzag:8 356 $stencil --row=16 --cache=lines:24,width:4

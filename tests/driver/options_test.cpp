@@ -55,8 +55,6 @@ TEST(Options, RemapsAsTheyAreWritten) {
   EXPECT_EQ(written("remap=column"), "column:8");
   EXPECT_EQ(written("remap=column:1048576"), "column:1048576");
   EXPECT_EQ(written("remap=zigzag:3"), "zigzag:3");
-  EXPECT_EQ(written("remap=tile:4x65535"), "tile:4x65535");
-  EXPECT_EQ(written("remap=tile"), "tile:8x8");
   EXPECT_EQ(written("remap=swap"), "swap");
   EXPECT_EQ(written("remap=linear-column"), "linear-column:64");
   EXPECT_EQ(written("remap=linear-zigzag:96"), "linear-zigzag:96");
@@ -75,8 +73,8 @@ TEST(Options, RemapsOfOneKernel) {
   EXPECT_EQ(text_of(remap_of(options, "b")), "zigzag:2");
   EXPECT_EQ(text_of(remap_of(options, "c")), "none");
   EXPECT_EQ(text_of(remap_of(options, "d")), "column:4");
-  EXPECT_EQ(apply_option(options, "remap=tile:2x2"), std::nullopt);
-  EXPECT_EQ(text_of(remap_of(options, "d")), "tile:2x2");
+  EXPECT_EQ(apply_option(options, "remap=column:2"), std::nullopt);
+  EXPECT_EQ(text_of(remap_of(options, "d")), "column:2");
   EXPECT_EQ(text_of(remap_of(options, "a")), "swap");
   EXPECT_TRUE(rewrites(options));
   EXPECT_EQ(apply_option(options, "remap=none"), std::nullopt);
@@ -101,9 +99,6 @@ TEST(Options, MistakesChangeNothing) {
                              "remap=column:0",
                              "remap=column:1048577",
                              "remap=column:4x4",
-                             "remap=tile:4",
-                             "remap=tile:4x",
-                             "remap=tile:4x65536",
                              "remap=swap:2",
                              "remap=thread-swap:33",
                              "remap=column:4@",
@@ -133,6 +128,9 @@ TEST(Options, FormerOnesAreTaken) {
   EXPECT_EQ(former_option("effort=thorough"), nullptr);
   ASSERT_NE(former_option("forward"), nullptr);
   EXPECT_EQ(former_option("forward=all")->now, "");
+  for (const char* tiles : {"remap=tile", "remap=tile:8x4", "remap=tile:8x4@k", "remap=tile@k"})
+    ASSERT_NE(former_option(tiles), nullptr) << tiles;
+  EXPECT_EQ(former_option("remap=column:4@tile"), nullptr);
   Options options;
   options.effort = Effort::thorough;
   EXPECT_EQ(apply_option(options, "forward=all"), std::nullopt);

@@ -145,13 +145,11 @@ Round check_trees(const std::string& text, std::uint64_t seed, const Options& op
 }
 
 Round check_remap(const std::string& text, std::uint64_t seed) {
-  const Remap remaps[] = {{RemapKind::column, 1},        {RemapKind::column, 2},
-                          {RemapKind::column, 3},        {RemapKind::zigzag, 2},
-                          {RemapKind::zigzag, 3},        {RemapKind::tile, 2, 2},
-                          {RemapKind::tile, 3, 2},       {RemapKind::swap},
-                          {RemapKind::linear_column, 8}, {RemapKind::linear_column, 5},
-                          {RemapKind::linear_zigzag, 4}, {RemapKind::thread_swap, 4},
-                          {RemapKind::thread_swap, 8}};
+  const Remap remaps[] = {
+      {RemapKind::column, 1},        {RemapKind::column, 2},        {RemapKind::column, 3},
+      {RemapKind::zigzag, 2},        {RemapKind::zigzag, 3},        {RemapKind::swap},
+      {RemapKind::linear_column, 8}, {RemapKind::linear_column, 5}, {RemapKind::linear_zigzag, 4},
+      {RemapKind::thread_swap, 4},   {RemapKind::thread_swap, 8}};
   constexpr simt::Dim3 grids[] = {{1}, {5}, {3, 3}, {2, 3, 2}, {5, 2}, {1, 5}};
   simt::Random random(seed);
   Options options = everything_on(seed);

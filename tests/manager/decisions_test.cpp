@@ -8,6 +8,7 @@
 #include "passes/coarsen/search/search.hpp"
 #include "passes/shared/apply.hpp"
 #include "source_dir.hpp"
+#include "words/hash.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,7 +48,7 @@ protected:
                        coarsening, loops, pins, hexadecimal(kept));
   }
   static std::string kept(const std::string& coarsening, const std::string& text) {
-    return all(coarsening, "", "", contract::hash(text));
+    return all(coarsening, "", "", words::hash(text));
   }
   bool taken(const std::string& decisions) {
     const std::vector<KernelJob*> jobs{&*job_};
@@ -219,7 +220,7 @@ TEST_F(Decisions, OnlyTheTextThatWasKeptIsKeptUnjudged) {
   const std::string chosen = way(1);
   ASSERT_TRUE(taken(all(chosen)));
   passes::FunctionEdits change{0, job_->finish().edits, {}};
-  const std::string text = passes::apply(module_, change);
+  const std::string text = passes::apply(module_, std::span(&change, 1)).text;
   Remembering assembler(says_nothing);
   assembler.memory = kept(chosen, text);
   EXPECT_EQ(run(text_, "jacobi.ptx", options_, true, &assembler).text, text);
@@ -236,7 +237,7 @@ TEST_F(Decisions, TheTextThatWasMadeIsTakenAsItIs) {
   const std::string chosen = way(1);
   ASSERT_TRUE(taken(all(chosen)));
   passes::FunctionEdits change{0, job_->finish().edits, {}};
-  const std::string text = passes::apply(module_, change);
+  const std::string text = passes::apply(module_, std::span(&change, 1)).text;
   RememberingAll assembler(says_nothing);
   assembler.memory[text_] = kept(chosen, text);
   options_.details = false;
@@ -267,7 +268,7 @@ TEST_F(Decisions, OfOthersAreJudged) {
   const std::string chosen = way(1);
   ASSERT_TRUE(taken(all(chosen)));
   passes::FunctionEdits change{0, job_->finish().edits, {}};
-  const std::string text = passes::apply(module_, change);
+  const std::string text = passes::apply(module_, std::span(&change, 1)).text;
   Remembering assembler(says_nothing); // of how many registers it takes, too
   assembler.memory = kept(chosen, text);
   assembler.trusted = false;

@@ -122,7 +122,7 @@ TEST(ProfileVersion, WhatABuildCanMake) {
     EXPECT_FALSE(factors_of(other)) << other;
   for (const char* order : {"thread-swap:32", "column:8", "swap", "linear-zigzag:64"})
     EXPECT_TRUE(is_order(order) && can_be_built(order)) << order;
-  for (const char* other : {"original", "standard", "block:32x8x1", "steps:9"})
+  for (const char* other : {"original", "standard", "block:32x8x1", "steps:9", "tile:8x8"})
     EXPECT_FALSE(can_be_built(other)) << other;
 }
 

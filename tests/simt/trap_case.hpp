@@ -171,9 +171,9 @@ inline std::string compare(const TrapCase& trap, const std::string& text,
     const TrapRun original = run_trap(trap, trap.text, schedule);
     if (!original.result.ok() || first_difference(expected.memory, original.memory)) continue;
     const TrapRun other = run_trap(trap, text, schedule);
-    if (!other.result.ok()) return fmt::format("{}: {}", schedule.text(), other.result.message);
+    if (!other.result.ok()) return fmt::format("{}: {}", schedule.options(), other.result.message);
     if (const auto d = first_difference(expected.memory, other.memory))
-      return fmt::format("{}: byte {} of {} is {}, not {}", schedule.text(), d->offset,
+      return fmt::format("{}: byte {} of {} is {}, not {}", schedule.options(), d->offset,
                          d->allocation, d->right, d->left);
   }
   return {};

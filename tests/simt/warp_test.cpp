@@ -86,9 +86,9 @@ TEST_P(WarpOperation, InEverySchedule) {
     shape.schedule = schedule;
     shape.report_undefined = true;
     const Ran ran = run_body(body, shape);
-    ASSERT_EQ(ran.result.message, "") << schedule.text();
+    ASSERT_EQ(ran.result.message, "") << schedule.options();
     for (std::uint32_t i = 0; i < 32; ++i)
-      ASSERT_EQ(ran.words[i], GetParam().expected(i)) << "lane " << i << ", " << schedule.text();
+      ASSERT_EQ(ran.words[i], GetParam().expected(i)) << "lane " << i << ", " << schedule.options();
   }
 }
 
@@ -144,10 +144,10 @@ TEST(Vote, LanesThatGoOnAndExitAreNotMissed) {
                              "setp.gt.u32 %p2, %r1, 3; vote.sync.ballot.b32 %r5, %p2, -1;"
                              "st.global.u32 [%rd2], %r5; over: st.global.u32 [%rd2+128], %r1; ret;",
                              {.n = 10, .schedule = schedule});
-    ASSERT_TRUE(ran.result.ok()) << schedule.text() << ": " << ran.result.message;
+    ASSERT_TRUE(ran.result.ok()) << schedule.options() << ": " << ran.result.message;
     for (std::uint32_t lane = 0; lane < 32; ++lane) {
-      EXPECT_EQ(ran.words[lane], lane < 10 ? 0x3f0U : lane) << schedule.text();
-      EXPECT_EQ(ran.words[32 + lane], lane) << schedule.text();
+      EXPECT_EQ(ran.words[lane], lane < 10 ? 0x3f0U : lane) << schedule.options();
+      EXPECT_EQ(ran.words[32 + lane], lane) << schedule.options();
     }
   }
 }

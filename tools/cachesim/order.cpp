@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <numeric>
 
 namespace ptxasw::cachesim {
 namespace {

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <span>
 #include <unistd.h>
 
 namespace ptxasw::tool {

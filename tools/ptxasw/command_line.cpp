@@ -3,13 +3,13 @@
 
 #include "nearest.hpp"
 
-#include "driver/descriptor.hpp"
 #include "driver/files.hpp"
 #include "driver/find_ptxas.hpp"
 #include "driver/progress.hpp"
 #include "driver/ptxas.hpp"
 #include "driver/stored_profile.hpp"
 #include "ptxasw/hints.hpp"
+#include "store/descriptor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -157,7 +157,7 @@ Optimized optimize_with_ptxas(const std::string& text, const std::string& name, 
 
 std::string read_text(const std::string& path) {
   const bool standard = path == "-";
-  const driver::Descriptor file(standard ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const store::Descriptor file(standard ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!standard && !file) throw InputError(path + ": " + std::strerror(errno));
   auto text = driver::read_all(standard ? STDIN_FILENO : file.get());
   if (!text) throw InputError(path + ": " + text.error());
@@ -194,7 +194,7 @@ bool color_to(const std::string& path) {
 
 void write_text(const std::string& path, std::string_view text) {
   const bool standard = path == "-";
-  const driver::Descriptor file(
+  const store::Descriptor file(
       standard ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!standard && !file) give_up(path);
   if (!driver::write_all(standard ? STDOUT_FILENO : file.get(), text)) give_up(path);

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <string_view>
+#include <utility>
 
 namespace ptxasw::launch {
 
@@ -153,6 +154,16 @@ template <class Function> Function* real_of(unsigned hook, unsigned copy) {
 
 template <class Function> void* pointer(Function* function) {
   return reinterpret_cast<void*>(function);
+}
+
+// Of a copy of one of the hooks from `first` on, what `make` makes for it.
+template <unsigned first, unsigned end, class Make>
+void* made_for(unsigned hook, unsigned copy, const Make& make) {
+  static const auto all = [&]<unsigned... number>(std::integer_sequence<unsigned, number...>) {
+    return std::array{make.template operator()<first + number / copies, number % copies>()...};
+  }
+  (std::make_integer_sequence<unsigned, (end - first) * copies>());
+  return all.at((hook - first) * copies + copy);
 }
 
 // The legacy and the per-thread default stream have no handle of their own but these.

@@ -18,7 +18,6 @@
 #include "launch/waiting/trampolines.hpp"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 

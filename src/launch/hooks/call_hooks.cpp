@@ -4,10 +4,8 @@
 #include "launch/engine/engine.hpp"
 #include "launch/waiting/trampolines.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 // cuda.h lets some names stand for others; here each is what it says.
 #undef cuLaunchCooperativeKernel
@@ -163,18 +161,12 @@ template <unsigned hook, unsigned copy> void* made_call() {
     return pointer(forget_and_call<hook, copy>);
 }
 
-template <unsigned... number>
-void* made_call(unsigned hook, unsigned copy, std::integer_sequence<unsigned, number...>) {
-  static const std::array<void*, sizeof...(number)> all{
-      made_call<copy_async + number / copies, number % copies>()...};
-  return all.at((hook - copy_async) * copies + copy);
-}
-
 } // namespace
 
 void* call_hook(unsigned hook, unsigned copy) {
-  return made_call(
-      hook, copy, std::make_integer_sequence<unsigned, (first_of_modules - copy_async) * copies>());
+  return made_for<copy_async, first_of_modules>(
+      hook, copy,
+      []<unsigned its_hook, unsigned its_copy>() { return made_call<its_hook, its_copy>(); });
 }
 
 } // namespace ptxasw::launch

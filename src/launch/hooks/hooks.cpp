@@ -335,15 +335,10 @@ template <unsigned hook, unsigned copy> void* made() {
     return link_hook(hook, copy);
 }
 
-template <unsigned... number>
-void* made(unsigned hook, unsigned copy, std::integer_sequence<unsigned, number...>) {
-  static const std::array<void*, sizeof...(number)> all{
-      made<number / copies, number % copies>()...};
-  return all[hook * copies + copy];
-}
-
 void* ours_of(unsigned hook, unsigned copy) {
-  return made(hook, copy, std::make_integer_sequence<unsigned, hooks.size() * copies>());
+  return made_for<0, hook_count>(hook, copy, []<unsigned its_hook, unsigned its_copy>() {
+    return made<its_hook, its_copy>();
+  });
 }
 
 // Loaded by the program, never by us; null until then.

@@ -6,7 +6,6 @@
 #include "launch/hooks/module_hooks.hpp"
 #include "launch/images/images.hpp"
 
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -98,18 +97,12 @@ template <unsigned hook, unsigned copy> void* made_link() {
     return pointer(destroy_link<hook, copy>);
 }
 
-template <unsigned... number>
-void* made_link(unsigned hook, unsigned copy, std::integer_sequence<unsigned, number...>) {
-  static const std::array<void*, sizeof...(number)> all{
-      made_link<first_of_links + number / copies, number % copies>()...};
-  return all.at((hook - first_of_links) * copies + copy);
-}
-
 } // namespace
 
 void* link_hook(unsigned hook, unsigned copy) {
-  return made_link(hook, copy,
-                   std::make_integer_sequence<unsigned, (hook_count - first_of_links) * copies>());
+  return made_for<first_of_links, hook_count>(
+      hook, copy,
+      []<unsigned its_hook, unsigned its_copy>() { return made_link<its_hook, its_copy>(); });
 }
 
 } // namespace ptxasw::launch

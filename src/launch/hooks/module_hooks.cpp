@@ -10,9 +10,7 @@
 #include "launch/waiting/trampolines.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -378,13 +376,6 @@ template <unsigned hook, unsigned copy> void* made_module() {
     return pointer(get_module<hook, copy>);
 }
 
-template <unsigned... number>
-void* made_module(unsigned hook, unsigned copy, std::integer_sequence<unsigned, number...>) {
-  static const std::array<void*, sizeof...(number)> all{
-      made_module<first_of_modules + number / copies, number % copies>()...};
-  return all.at((hook - first_of_modules) * copies + copy);
-}
-
 } // namespace
 
 Images* images_behind_what_waits() {
@@ -395,9 +386,9 @@ Images* images_behind_what_waits() {
 }
 
 void* module_hook(unsigned hook, unsigned copy) {
-  return made_module(
+  return made_for<first_of_modules, first_of_links>(
       hook, copy,
-      std::make_integer_sequence<unsigned, (first_of_links - first_of_modules) * copies>());
+      []<unsigned its_hook, unsigned its_copy>() { return made_module<its_hook, its_copy>(); });
 }
 
 } // namespace ptxasw::launch

@@ -5,6 +5,7 @@
 #include "launch/kernels/passing.hpp"
 #include "launch/kernels/shapes.hpp"
 #include "launch/log.hpp"
+#include "words/hash.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -252,7 +253,7 @@ std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epo
     }
   }
   made->shapes = shapes_of(*made);
-  made->identity = contract::hash(made->name) ^ made->contract.code;
+  made->identity = words::hash(made->name) ^ made->contract.code;
   note_stages(*made, epoch);
   const std::lock_guard lock(mutex_);
   if (epoch_.load(std::memory_order_relaxed) != epoch) return made; // its module may be gone

@@ -15,7 +15,6 @@
 #include "launch/driver/driver.hpp"
 #include "launch/images/late_versions.hpp"
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <utility>
 
 namespace ptxasw::launch {

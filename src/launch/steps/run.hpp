@@ -23,7 +23,6 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <typeinfo>

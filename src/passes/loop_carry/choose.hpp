@@ -7,7 +7,6 @@
 #include "ptxasw/options.hpp"
 #include "ptxasw/reason.hpp"
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -25,8 +25,6 @@
 #include "symbolic/solver.hpp"
 
 #include <map>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {

@@ -5,8 +5,6 @@
 #include "ptxasw/reason.hpp"
 #include "sass/code.hpp"
 
-#include <string>
-
 namespace ptxasw::passes {
 
 struct Recovered {

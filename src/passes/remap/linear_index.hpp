@@ -7,8 +7,6 @@
 
 #include "emulator/emulate.hpp"
 
-#include <string>
-
 namespace ptxasw::passes {
 
 struct LinearIndex {

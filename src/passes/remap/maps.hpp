@@ -34,15 +34,6 @@ PlaceInPlane<ValueOf<M>> walk(M& m, ValueOf<M> n, ValueOf<M> nx, ValueOf<M> ny, 
   return {m.add(first, x), y};
 }
 
-// The same with the plane cut into bands of `height` rows, each walked by itself.
-template <class Value> struct Band {
-  Value first, rows; // of the band around row y
-};
-template <class M> Band<ValueOf<M>> band_of(M& m, ValueOf<M> y, ValueOf<M> ny, unsigned height) {
-  const ValueOf<M> first = m.mul(m.div(y, m.number(height)), m.number(height));
-  return {first, m.min(m.sub(ny, first), m.number(height))};
-}
-
 template <class Value> struct PlaceInGroup {
   Value x, row, block; // %tid.x, and %tid and %ctaid of the other axis
 };

@@ -69,15 +69,13 @@ private:
   void move_blocks() {
     const Remap& remap = plan_.remap;
     const Reg x = become(Special::ctaid_x), y = become(Special::ctaid_y),
-              nx = code_.special(Special::nctaid_x);
-    Band<ptx::Source> band{0, code_.special(Special::nctaid_y)};
-    if (remap.kind == RemapKind::tile) band = band_of(machine_, y, band.rows, remap.height);
-    stay_if_product_wraps(nx, band.rows);
-    const auto n = machine_.add(machine_.mul(machine_.sub(y, band.first), nx), x);
+              nx = code_.special(Special::nctaid_x), ny = code_.special(Special::nctaid_y);
+    stay_if_product_wraps(nx, ny);
+    const Reg n = code_.mad(u32, y, nx, x);
     const unsigned width = remap.kind == RemapKind::swap ? 1 : remap.width;
-    const auto place = walk(machine_, n, nx, band.rows, width, remap.kind == RemapKind::zigzag);
+    const auto place = walk(machine_, n, nx, ny, width, remap.kind == RemapKind::zigzag);
     code_.into(x).mov(u32, place.x);
-    code_.into(y).add(u32, place.y, band.first);
+    code_.into(y).mov(u32, place.y);
     code_.label(as_launched_);
   }
 

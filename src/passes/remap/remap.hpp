@@ -8,7 +8,6 @@
 //               the places of columns W blocks wide: row by row down the first column, then the
 //               next; the last one is as narrow as is left
 //   zigzag:W    the same with odd rows of a column backwards
-//   tile:WxH    the same in each band of H rows of blocks
 //   swap        column:1
 //   linear-*    the same walk over the elements of a linear index, whose row has `width` elements
 //   thread-swap the threads of ntid.x columns and L rows (of one or several blocks along the next

@@ -61,7 +61,6 @@ RemapPlan plan_remap(emulator::Kernel& kernel, const Remap& remap) {
   case RemapKind::automatic: plan.refused = {Reason::not_asked, "nothing is asked for"}; break;
   case RemapKind::column:
   case RemapKind::zigzag:
-  case RemapKind::tile:
   case RemapKind::swap: plan_blocks(kernel, plan); break;
   case RemapKind::linear_column:
   case RemapKind::linear_zigzag: plan_linear(kernel, plan); break;

@@ -5,8 +5,6 @@
 #include "passes/remap/linear_index.hpp"
 #include "ptxasw/options.hpp"
 
-#include <string>
-
 namespace ptxasw::passes {
 
 struct RemapPlan {

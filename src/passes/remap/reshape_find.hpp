@@ -6,7 +6,6 @@
 #include "emulator/emulate.hpp"
 
 #include <array>
-#include <string>
 
 namespace ptxasw::passes {
 

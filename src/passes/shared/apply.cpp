@@ -301,8 +301,4 @@ std::string draft(const ptx::Module& module, std::span<const ptx::Edit> edits) {
   return assemble(module, edits).text;
 }
 
-std::string apply(const ptx::Module& module, FunctionEdits& change) {
-  return apply(module, std::span(&change, 1)).text;
-}
-
 } // namespace ptxasw::passes

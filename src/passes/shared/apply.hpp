@@ -54,9 +54,6 @@ struct Rewritten {
 };
 Rewritten apply(const ptx::Module& module, std::span<FunctionEdits> changes);
 
-// The edits of one function.
-std::string apply(const ptx::Module& module, FunctionEdits& change);
-
 // The text with these edits, unchecked: to see what an assembler makes of it, never to be kept.
 std::string draft(const ptx::Module& module, std::span<const ptx::Edit> edits);
 

@@ -6,7 +6,6 @@
 #include "emulator/emulate.hpp"
 #include "ptxasw/reason.hpp"
 
-#include <array>
 #include <string>
 #include <string_view>
 

@@ -25,7 +25,6 @@
 #include "ptx/body.hpp"
 
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace ptxasw::passes {

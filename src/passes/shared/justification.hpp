@@ -10,7 +10,6 @@
 
 #include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {

@@ -4,7 +4,6 @@
 #include "ptx/parse.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace ptxasw::passes {
 

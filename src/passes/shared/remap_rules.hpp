@@ -5,7 +5,6 @@
 #include "emulator/emulate.hpp"
 
 #include <span>
-#include <string>
 
 namespace ptxasw::passes {
 

@@ -24,8 +24,6 @@
 
 #include "emulator/emulate.hpp"
 
-#include <string>
-
 namespace ptxasw::passes {
 
 // Past the first cache (.cg, .L1::no_allocate, .cv), or for one use of it (.cs, .L1::evict_first,

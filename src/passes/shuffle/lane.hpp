@@ -23,7 +23,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {

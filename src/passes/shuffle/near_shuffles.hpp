@@ -11,7 +11,6 @@
 
 #include "target/numbers.hpp"
 
-#include <cstdint>
 #include <cstdlib>
 
 namespace ptxasw::passes {

@@ -37,7 +37,7 @@ public:
       if (load.cover) drop_unnameable(load);
     }
     for (const Load& load : plan_.loads) {
-      if (load.cover) edits_.push_back({range_of(inst_of(load.event)), rewrite(load)});
+      if (load.cover) edits_.push_back({ptx::range_of(body_, inst_of(load.event)), rewrite(load)});
     }
     if (edits_.empty()) return {};
     std::ranges::move(conditions_.take_edits(), std::back_inserter(edits_));
@@ -47,9 +47,6 @@ public:
 
 private:
   [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
-  [[nodiscard]] ptx::Range range_of(InstId inst) const {
-    return ptx::range_of(body_, body_.insts[inst]);
-  }
   [[nodiscard]] Reg own(const Arg& reg) const { return names_.reg(reg.id); }
   // For the value of another one.
   Reg fresh_for(const Reg& other) { return registers_.make(ptx::bits(ptx::bit_width(other.type))); }
@@ -88,7 +85,7 @@ private:
       code.move(copy, value);
       value = copy;
     }
-    const std::uint32_t end = range_of(source).end;
+    const std::uint32_t end = ptx::range_of(body_, source).end;
     edits_.push_back({{end, end}, code.behind()});
     return place->second = std::move(values);
   }

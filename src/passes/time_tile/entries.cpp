@@ -329,10 +329,8 @@ private:
         if (!least && best.entry.refused.empty()) best.entry = std::move(entry);
         continue;
       }
-      const ptx::Edited made = replaced(function, entry.text);
-      const auto assembled = assembler_.assemble({.text = *made.module.text, .entries = {name}});
-      const auto usage =
-          assembled ? oracle::find(oracle::read_usage(assembled->messages), name) : std::nullopt;
+      const ptx::Edited made = ptx::edited(module(), function, entry.text);
+      const auto usage = oracle::usage_in(*made.module.text, name, assembler_);
       if (!usage || stays_in_registers(*usage)) return {std::move(entry), true};
       if (!least || usage->stack < least->stack) {
         best.entry = std::move(entry);
@@ -342,17 +340,10 @@ private:
     return best;
   }
 
-  [[nodiscard]] ptx::Edited replaced(const ptx::Function& function, const std::string& text) const {
-    const ptx::Range whole{module().statements[function.statement].range.begin,
-                           module().body_of(function).back().range.end};
-    const std::vector<ptx::Edit> edits{{whole, text}};
-    return ptx::edited(module(), edits);
-  }
-
   Why validated(const ptx::Function& function, const std::string& text) {
     const std::string name(function.name);
-    const auto found =
-        oracle::validate(module(), replaced(function, text).module, {name}, assembler_);
+    const ptx::Module made = ptx::edited(module(), function, text).module;
+    const auto found = oracle::validate(module(), made, {name}, assembler_);
     const auto why = found.find(name);
     return why == found.end() ? Why{} : why->second;
   }

@@ -64,7 +64,7 @@ public:
       code_.bra_uni(label("done"));
     }
     code_.label(label("slow"));
-    const std::uint32_t begin = entry(), end = range_of(r_.end - 1).end;
+    const std::uint32_t begin = entry(), end = ptx::range_of(body_, r_.end - 1).end;
     edits_.push_back({{begin, begin}, code_.behind()});
     edits_.push_back({{end, end}, fmt::format("\n{}:", label("done"))});
     return std::move(edits_);
@@ -82,9 +82,6 @@ private:
   };
 
   [[nodiscard]] InstId inst_of(std::size_t event) const { return k_.trace.events[event].inst; }
-  [[nodiscard]] ptx::Range range_of(InstId inst) const {
-    return ptx::range_of(body_, body_.insts[inst]);
-  }
   [[nodiscard]] ptx::Range target_of(InstId branch) const {
     return module_.operands_of(ptx::syntax_of(body_, body_.insts[branch])).front().range;
   }
@@ -179,7 +176,7 @@ private:
   // --------------------------------------------------------------------------------
 
   void load_elements() {
-    if (r_.barrier_first) code_.statement(module_.slice(range_of(r_.barriers[0])));
+    if (r_.barrier_first) code_.statement(module_.slice(ptx::range_of(body_, r_.barriers[0])));
     // A loop's width is then known to ptxas from here on.
     if (r_.rolled) code_.into(names_.reg(r_.width_register)).mov(u32, r_.first_width());
     const ptx::Predicate accessed = r_.everywhere ? ptx::Predicate{} : find_owners();
@@ -202,7 +199,7 @@ private:
   void store_elements(bool wait) {
     for (std::size_t cell = 0; cell < values_.size(); ++cell)
       code_.when(stored_).st(ptx::Space::shared, type_of(cell), own(cell), values_[cell]);
-    if (wait) code_.statement(module_.slice(range_of(r_.barriers.back())));
+    if (wait) code_.statement(module_.slice(ptx::range_of(body_, r_.barriers.back())));
   }
 
   // [%r4+8]
@@ -329,7 +326,7 @@ private:
       return;
     }
     if (inst.op != ptx::Op::bra) return write_plain(id, copy);
-    const ptx::Range whole = range_of(id), target = target_of(id);
+    const ptx::Range whole = ptx::range_of(body_, id), target = target_of(id);
     code_.statement(names_.text({whole.begin, target.begin}) +
                     label_in(copy, body_.targets_of(inst)[0], target) +
                     names_.text({target.end, whole.end}));
@@ -349,7 +346,7 @@ private:
 
   void write_plain(InstId id, const Copy& copy) {
     if (const auto divisor = known_divisor(k_, r_, copy.width, id)) return divide(id, *divisor);
-    code_.statement(names_.text(range_of(id)));
+    code_.statement(names_.text(ptx::range_of(body_, id)));
   }
 
   // What is below zero is rounded towards zero.

@@ -47,7 +47,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {

@@ -1,6 +1,8 @@
 // Indices that may wrap, and what bounds them, in loops as well.
 #include "passes/coarsen/block_found.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +21,17 @@ constexpr const char* pitch_outside = R"(
     ld.global.f32 %f2, [%rd4];
 )";
 
+// "4*nx + nx*%ctaid.y + %tid.x < 2^31"
 std::string bound_of(const Found& f) {
-  return f.plan.bound.text(*f.emulated.kernel.context);
+  std::string sum;
+  for (const auto& [factors, coefficient] : f.plan.bound.products) {
+    std::vector<std::string> parts;
+    if (coefficient != 1 || factors.empty()) parts.push_back(fmt::to_string(coefficient));
+    for (const sym::Term factor : factors)
+      parts.push_back(f.emulated.kernel.context->to_string(factor));
+    sum += fmt::format("{}{}", sum.empty() ? "" : " + ", fmt::join(parts, "*"));
+  }
+  return sum.empty() ? sum : sum + " < 2^31";
 }
 
 TEST(BlockBound, IndicesThatMayWrapAreBounded) {

@@ -14,7 +14,7 @@ inline std::string applied(const emulator::Kernel& kernel, std::vector<ptx::Edit
       static_cast<std::size_t>(kernel.body.function - module.functions.data()),
       std::move(edits),
       {}};
-  std::string text = passes::apply(module, change);
+  std::string text = passes::apply(module, std::span(&change, 1)).text;
   if (!change.refused.empty()) throw std::runtime_error(change.refused);
   return text;
 }

@@ -40,7 +40,7 @@ protected:
         code.replace(n, 3, name);
     }
     passes::FunctionEdits change{0, {{{at, at}, code}}, {}};
-    result = passes::apply(module, change);
+    result = passes::apply(module, std::span(&change, 1)).text;
     if (!change.refused.empty()) {
       EXPECT_EQ(result, text);
     }

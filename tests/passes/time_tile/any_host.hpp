@@ -1,6 +1,7 @@
 // A host for any step kernel: buffers for what it touches, one or two sizes for its numbers.
 #pragma once
 
+#include "passes/time_tile/offsets_text.hpp"
 #include "passes/time_tile/step_case.hpp"
 
 #include <functional>

@@ -2,6 +2,7 @@
 #include "passes/time_tile/step/step.hpp"
 
 #include "emulator/kernel_text.hpp"
+#include "passes/time_tile/offsets_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

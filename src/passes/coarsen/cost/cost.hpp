@@ -34,7 +34,6 @@
 #include "target/profile.hpp"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {

@@ -23,7 +23,6 @@
 #include "ptxasw/options.hpp"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {

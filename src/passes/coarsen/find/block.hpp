@@ -33,7 +33,6 @@
 
 #include <array>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {

@@ -4,8 +4,6 @@
 
 #include "passes/coarsen/find/block_iterations.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace ptxasw::passes {
@@ -28,18 +26,6 @@ void IndexBound::include(const PolynomialBound::Terms& other) {
     sym::SBits& most = products[factors];
     most = std::max(most, clamped(coefficient));
   }
-}
-
-std::string IndexBound::text(const sym::Context& context) const {
-  std::string sum;
-  for (const auto& [factors, coefficient] : products) {
-    std::vector<std::string> parts;
-    if (coefficient != 1 || factors.empty()) parts.push_back(fmt::to_string(coefficient));
-    for (const Term factor : factors)
-      parts.push_back(context.to_string(factor));
-    sum += fmt::format("{}{}", sum.empty() ? "" : " + ", fmt::join(parts, "*"));
-  }
-  return sum.empty() ? sum : sum + " < 2^31";
 }
 
 const std::optional<IndexBound>& Bounds::of(Term address) {

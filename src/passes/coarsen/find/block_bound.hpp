@@ -38,8 +38,6 @@ struct IndexBound {
   [[nodiscard]] bool empty() const { return products.empty(); }
   // From now on the sum is at least as large as `other` as well.
   void include(const PolynomialBound::Terms& other);
-  // "4*nx + nx*%ctaid.y + %tid.x < 2^31", for people.
-  [[nodiscard]] std::string text(const sym::Context& context) const;
 };
 
 class Bounds {

@@ -15,7 +15,6 @@
 #include "passes/coarsen/find/block.hpp"
 
 #include <span>
-#include <string>
 
 namespace ptxasw::passes {
 

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <set>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace ptxasw::passes {

@@ -21,7 +21,8 @@ StepFrame::StepFrame(const emulator::Kernel& kernel, const StepPlan& plan, const
                      std::string name)
     : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
       name_(std::move(name)), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
-      body_(kernel, plan, code_), labels_(label_prefix(module_)) {}
+      numbers_(code_, ParameterNames(kernel.body)), body_(kernel, plan, code_),
+      labels_(label_prefix(module_)) {}
 
 bool may_begin_early(const ptx::Module& module) {
   constexpr unsigned first_chip = 90;
@@ -37,38 +38,8 @@ Reg StepFrame::widened(const Reg& a) {
   return code_.cvt(s64, s32, a);
 }
 
-Reg StepFrame::number(const IntegerPolynomial& whole) {
-  Reg sum;
-  for (const auto& [product, coefficient] : whole.terms()) {
-    Reg made = code_.mov(b64, static_cast<std::int64_t>(coefficient));
-    for (const Quantity& factor : product)
-      made = code_.mul(s64, made, parameter(factor));
-    sum = sum.empty() ? made : added(sum, made);
-  }
-  return sum.empty() ? code_.mov(b64, 0) : sum;
-}
-
 Reg StepFrame::added(const Reg& a, const Reg& b) {
   return code_.add(s64, a, b);
-}
-
-Reg StepFrame::parameter(const Quantity& quantity) {
-  using Type = contract::Token::Type;
-  const ptx::Memory place = parameter_place(quantity.number);
-  if (quantity.as != Type::s32 && quantity.as != Type::u32)
-    return code_.ld(ptx::Space::param, b64, place);
-  const Reg low = code_.ld(ptx::Space::param, b32, place);
-  return quantity.as == Type::s32 ? code_.cvt(s64, s32, low) : code_.cvt(u64, u32, low);
-}
-
-Reg StepFrame::begin_of(unsigned part) {
-  return begin_at(parameter_place(part));
-}
-
-ptx::Memory StepFrame::parameter_place(unsigned part) const {
-  const std::string_view name = kernel_.body.function->parameters[contract::number_of(part)].name;
-  return contract::byte_of(part) == 0 ? ptx::Memory(name)
-                                      : ptx::Memory(name, contract::byte_of(part));
 }
 
 Reg StepFrame::begin_at(const ptx::Memory& place) {

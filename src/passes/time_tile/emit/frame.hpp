@@ -4,6 +4,7 @@
 
 #include "passes/time_tile/emit/body.hpp"
 #include "passes/time_tile/emit/steps.hpp"
+#include "passes/time_tile/polynomial/polynomial_code.hpp"
 
 #include <string>
 #include <string_view>
@@ -36,11 +37,9 @@ protected:
   ptx::Reg plus(const ptx::Reg& a, long n); // a + n
   ptx::Reg widened(const ptx::Reg& a);
   // The number that a polynomial without coordinates is, modulo 2^64.
-  ptx::Reg number(const IntegerPolynomial& whole);
+  ptx::Reg number(const IntegerPolynomial& whole) { return numbers_.number(whole); }
   ptx::Reg added(const ptx::Reg& a, const ptx::Reg& b);
-  ptx::Reg parameter(const Quantity& quantity);
-  ptx::Reg begin_of(unsigned part);
-  [[nodiscard]] ptx::Memory parameter_place(unsigned part) const;
+  ptx::Reg begin_of(unsigned part) { return numbers_.begin_of(part); }
   ptx::Reg begin_at(const ptx::Memory& place); // in the parameter space
   [[nodiscard]] bool may_wait() const { return may_begin_early(module_); }
   // What the lane so far behind this one, or in front of it, has in a register of so many bytes; at
@@ -60,6 +59,7 @@ protected:
 
   ptx::FreshRegisters registers_;
   ptx::Code code_;
+  PolynomialCode numbers_;
   StepBody body_;
   std::string labels_;
 

@@ -6,6 +6,7 @@
 #include "passes/shared/bindings.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -149,10 +150,6 @@ public:
   }
 
 private:
-  [[nodiscard]] ptx::Range range(InstId id) const {
-    return body_.module->statements[body_.insts[id].statement].range;
-  }
-
   bool replace(const ChosenLoad& one) {
     bool known = true;
     for (const InstId id : one.chain)
@@ -167,7 +164,7 @@ private:
     code_.label(first);
     side(one, 1);
     code_.label(end);
-    edits_.push_back({range(one.load), code_.in_place() + "\n\t"});
+    edits_.push_back({ptx::range_of(body_, one.load), code_.in_place() + "\n\t"});
     return true;
   }
 
@@ -179,7 +176,7 @@ private:
         renamed[reg] = registers_.make(body_.registers[reg].type);
       });
     const auto text = [&](InstId id) {
-      return names_.spliced(range(id), [&](const ptx::Mention& mention) {
+      return names_.spliced(ptx::range_of(body_, id), [&](const ptx::Mention& mention) {
         const auto found = renamed.find(mention.arg.id);
         return mention.arg.kind == Arg::Kind::reg && found != renamed.end()
                    ? found->second.name

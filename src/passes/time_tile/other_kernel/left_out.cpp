@@ -3,6 +3,7 @@
 
 #include "analysis/liveness.hpp"
 #include "analysis/reachability.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -75,21 +76,18 @@ bool LeftOut::decides(InstId branch) const {
 }
 
 void LeftOut::add_edits(std::vector<ptx::Edit>& edits, const std::string& label) const {
-  const auto range = [&](InstId id) {
-    return body_.module->statements[body_.insts[id].statement].range;
-  };
   std::set<BlockId> labels;
   for (InstId id = 0; id < body_.insts.size(); ++id) {
     if (is_needed(id) || replaced_.contains(id)) continue;
     const BlockId to = meets(id);
     if (to == analysis::no_block) {
-      edits.push_back({range(id), ""});
+      edits.push_back({ptx::range_of(body_, id), ""});
       continue;
     }
     const std::string name = fmt::format("{}{}", label, to);
-    edits.push_back({range(id), fmt::format("bra.uni \t{};", name)});
-    const std::uint32_t there = range(k_.cfg.blocks[to].first).begin;
-    if (labels.insert(to).second) edits.push_back({{there, there}, name + ":\n\t"});
+    edits.push_back({ptx::range_of(body_, id), fmt::format("bra.uni \t{};", name)});
+    if (labels.insert(to).second)
+      edits.push_back({ptx::ahead_of(body_, k_.cfg.blocks[to].first), name + ":\n\t"});
   }
 }
 

@@ -2,6 +2,7 @@
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
 
 #include "analysis/liveness.hpp"
+#include "ptx/written.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,9 +13,7 @@ std::string edited_text(const ptx::Body& body, std::vector<ptx::Edit> edits) {
   const ptx::Module& module = *body.module;
   for (const ptx::Function& function : module.functions) {
     if (&function == body.function || function.is_declaration) continue;
-    const auto code = module.body_of(function);
-    edits.push_back(
-        {{module.statements[function.statement].range.begin, code.back().range.end}, ""});
+    edits.push_back({ptx::range_of(module, function), ""});
   }
   return ptx::print(module, edits);
 }

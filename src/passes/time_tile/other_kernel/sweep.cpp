@@ -8,6 +8,7 @@
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
 #include "passes/time_tile/polynomial/polynomial_code.hpp"
 #include "passes/time_tile/step/loop_iterations.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -201,9 +202,9 @@ public:
     PolynomialCode numbers(code_, ParameterNames(body_), [&](unsigned) { return wide_; });
     const Reg beyond = code_.setp(ge, s64, wide_, numbers.number(found_.found->walk.end));
     code_.when(beyond).bra(out);
-    edits_.push_back({before(begin), code_.in_place() + "\n\t"});
+    edits_.push_back({ptx::ahead_of(body_, begin), code_.in_place() + "\n\t"});
     rename(loop, out);
-    edits_.push_back({before(k_.cfg.blocks[behind].first), out + ":\n\t"});
+    edits_.push_back({ptx::ahead_of(body_, k_.cfg.blocks[behind].first), out + ":\n\t"});
     edits_.push_back(registers_.declared_at(names_.body_start()));
     return edited_text(body_, std::move(edits_));
   }
@@ -213,11 +214,6 @@ private:
     InstId next = 0;
     Reg now, then; // in front of that instruction and behind it
   };
-
-  [[nodiscard]] ptx::Range range(InstId id) const {
-    return body_.module->statements[body_.insts[id].statement].range;
-  }
-  [[nodiscard]] ptx::Range before(InstId id) const { return {range(id).begin, range(id).begin}; }
 
   // As far as it has grown when an iteration begins.
   bool grow(const Growing& one, InstId begin) {
@@ -244,12 +240,12 @@ private:
     for (const BlockId block : loop.blocks)
       for (InstId id = k_.cfg.blocks[block].first; id < k_.cfg.blocks[block].end; ++id)
         if (id != last) rename(id);
-    edits_.push_back({range(last), fmt::format("bra.uni \t{};", out)});
+    edits_.push_back({ptx::range_of(body_, last), fmt::format("bra.uni \t{};", out)});
   }
 
   void rename(InstId id) {
     bool any = false;
-    std::string text = names_.spliced(range(id), [&](const ptx::Mention& mention) {
+    std::string text = names_.spliced(ptx::range_of(body_, id), [&](const ptx::Mention& mention) {
       const auto found = renamed_.find(mention.arg.id);
       if (mention.arg.kind != Arg::Kind::reg || found == renamed_.end())
         return std::string(body_.module->slice(mention.where));
@@ -259,12 +255,11 @@ private:
           id == names.next ? is_result(id, mention) : k_.cfg.dominates_inst(names.next, id);
       return (is_behind ? names.then : names.now).name;
     });
-    if (any) edits_.push_back({range(id), std::move(text)});
+    if (any) edits_.push_back({ptx::range_of(body_, id), std::move(text)});
   }
 
   [[nodiscard]] bool is_result(InstId id, const ptx::Mention& mention) const {
-    const auto& written =
-        body_.module->instructions[body_.module->statements[body_.insts[id].statement].index];
+    const ptx::Instruction& written = ptx::syntax_of(body_, body_.insts[id]);
     return mention.where.end <= body_.module->operands_of(written)[0].range.end &&
            mention.where.begin >= body_.module->operands_of(written)[0].range.begin;
   }

@@ -3,8 +3,6 @@
 
 #include "passes/shared/block_rules.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 

@@ -11,6 +11,7 @@
 #include "passes/time_tile/step/loop_iterations.hpp"
 #include "passes/time_tile/step/step_loops.hpp"
 #include "ptx/build.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -41,18 +42,13 @@ public:
   std::string run() {
     replace_loads();
     LeftOut(k_, filling(), replaced_).add_edits(edits_, label_);
-    edits_.push_back({before(0), places()});
+    edits_.push_back({ptx::ahead_of(body_, 0), places()});
     const std::uint32_t begin = body_.module->body_of(*body_.function).front().range.end;
     edits_.push_back(registers_.declared_at(begin));
     return edited_text(body_, std::move(edits_));
   }
 
 private:
-  [[nodiscard]] ptx::Range range(InstId id) const {
-    return body_.module->statements[body_.insts[id].statement].range;
-  }
-  [[nodiscard]] ptx::Range before(InstId id) const { return {range(id).begin, range(id).begin}; }
-
   // --- Loads -------------------------------------------------------------------------------------
 
   // Where the thread is in the grid, ahead of all.
@@ -86,7 +82,7 @@ private:
       code_.statement(fmt::format("ld.global.{} {}, [{}];", ptx::name(inst.mods.type),
                                   body_.registers[body_.dst(inst)[0].id].name, at.name));
       if (has_number) code_.label(behind);
-      edits_.push_back({range(load.inst), code_.in_place()});
+      edits_.push_back({ptx::range_of(body_, load.inst), code_.in_place()});
       replaced_.insert(load.inst);
     }
   }
@@ -117,8 +113,7 @@ private:
   }
 
   Reg address(const TileElement& element) {
-    const Reg begin =
-        code_.cvta_to(ptx::Space::global, u64, numbers_.parameter({.number = element.parameter}));
+    const Reg begin = numbers_.begin_of(element.parameter);
     const Reg offset = numbers_.number(element.offset);
     return code_.add(s64, begin, offset);
   }

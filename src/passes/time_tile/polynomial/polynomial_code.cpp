@@ -19,6 +19,10 @@ Reg PolynomialCode::number(const IntegerPolynomial& whole) {
   return sum.empty() ? code_.mov(b64, 0) : sum;
 }
 
+Reg PolynomialCode::begin_of(unsigned part) {
+  return code_.cvta_to(ptx::Space::global, u64, parameter({.number = part}));
+}
+
 Reg PolynomialCode::parameter(const Quantity& quantity) {
   using Type = contract::Token::Type;
   const ptx::Memory at(names_.name(contract::number_of(quantity.number)),

@@ -7,6 +7,7 @@
 #include "passes/time_tile/polynomial/polynomial_code.hpp"
 #include "passes/time_tile/sequence/element_place.hpp"
 #include "passes/time_tile/step/step_loops.hpp"
+#include "ptx/written.hpp"
 
 #include <fmt/format.h>
 
@@ -151,7 +152,7 @@ public:
       begin(axis, out);
     turn();
     const auto code = body_.module->body_of(*body_.function);
-    const std::uint32_t begin = range(0).begin, end = code.back().range.begin;
+    const std::uint32_t begin = ptx::range_of(body_, 0).begin, end = code.back().range.begin;
     edits_.push_back({{begin, begin}, code_.in_place() + "\n\t"});
     edits_.push_back({{end, end}, out + ":\n\tret;\n"});
     edits_.push_back(registers_.declared_at(code.front().range.end));
@@ -175,10 +176,6 @@ public:
   }
 
 private:
-  [[nodiscard]] ptx::Range range(InstId id) const {
-    return body_.module->statements[body_.insts[id].statement].range;
-  }
-
   // Who goes on along an axis, and as which thread.
   void begin(unsigned axis, const std::string& out) {
     const auto& [of, at] = axes_.at(axis);
@@ -220,8 +217,9 @@ private:
           ptx::group(inst.op) != ptx::Group::pure)
         continue;
       numbered_.insert(one.inst);
-      edits_.push_back({range(one.inst), fmt::format("mov.b32 \t{}, {};",
-                                                     body_.registers[one.reg].name, number.name)});
+      edits_.push_back(
+          {ptx::range_of(body_, one.inst),
+           fmt::format("mov.b32 \t{}, {};", body_.registers[one.reg].name, number.name)});
     }
   }
 
@@ -231,8 +229,9 @@ private:
     for (InstId id = 0; id < body_.insts.size(); ++id)
       for (const ptx::Mention& mention : names.mentions())
         if (needed_.is_needed(id) && !numbered_.contains(id) &&
-            mention.arg.kind == Arg::Kind::special && mention.where.begin >= range(id).begin &&
-            mention.where.end <= range(id).end)
+            mention.arg.kind == Arg::Kind::special &&
+            mention.where.begin >= ptx::range_of(body_, id).begin &&
+            mention.where.end <= ptx::range_of(body_, id).end)
           if (const auto by = turned_.find(mention.arg.special); by != turned_.end())
             edits_.push_back({mention.where, by->second});
   }

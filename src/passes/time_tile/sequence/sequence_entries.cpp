@@ -57,7 +57,7 @@ public:
     if (entry.refused.empty() && is_exact) {
       const std::set<std::string> all(seen_.kernels.begin(), seen_.kernels.end());
       entry.refused = oracle::validate_together(module_, {all.begin(), all.end()},
-                                                replaced(entry.text).module, name, assembler_);
+                                                replaced(entry.text), name, assembler_);
     }
     MadeSequence made{std::move(entry.refused), {}, std::move(entry.contract)};
     if (!made.refused.empty()) return made;
@@ -100,10 +100,7 @@ private:
     for (const StepShape& shape : shapes_of(plan_.region)) {
       SequenceEntry entry = SequenceWriter(kernels_, plan_, shape, name).run();
       if (entry.refused.empty()) {
-        const auto assembled =
-            assembler_.assemble({.text = *replaced(entry.text).module.text, .entries = {name}});
-        const auto usage =
-            assembled ? oracle::find(oracle::read_usage(assembled->messages), name) : std::nullopt;
+        const auto usage = oracle::usage_in(*replaced(entry.text).text, name, assembler_);
         if (!usage || stays_in_registers(*usage)) return entry;
         entry.refused = {Reason::step_region, "a region does not stay in registers"};
       }
@@ -119,12 +116,8 @@ private:
            module_.statements[function.statement].range.begin;
   }
 
-  [[nodiscard]] ptx::Edited replaced(const std::string& text) const {
-    const ptx::Function& function = *kernels_[0]->body.function;
-    const ptx::Range whole{module_.statements[function.statement].range.begin,
-                           module_.body_of(function).back().range.end};
-    const std::vector<ptx::Edit> edits{{whole, text}};
-    return ptx::edited(module_, edits);
+  [[nodiscard]] ptx::Module replaced(const std::string& text) const {
+    return ptx::edited(module_, *kernels_[0]->body.function, text).module;
   }
 
   const ptx::Module& module_;

@@ -179,8 +179,7 @@ void SequenceWriter::find_array(unsigned n) {
     const Reg address = code_.ld(ptx::Space::param, u64, at);
     return code_.add(s64, code_.cvta_to(ptx::Space::global, u64, address), offset);
   };
-  place.own =
-      begin({owner.names.name(contract::number_of(pointer.part)), contract::byte_of(pointer.part)});
+  place.own = code_.add(s64, owner.numbers.begin_of(pointer.part), offset);
   place.read = begin({arrays_parameter, static_cast<int>(sizeof(contract::ArrayPlace) * n)});
   place.write = begin({arrays_parameter, static_cast<int>(sizeof(contract::ArrayPlace) * n + 8)});
 }

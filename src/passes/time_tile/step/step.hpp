@@ -187,7 +187,4 @@ struct StageQuestion {
 // `in` and `out` of an array are the same parameter then.
 StepPlan find_stage(emulator::Kernel& kernel, const StageQuestion& question);
 
-// "in[-1,0] in[1,0] ...": for people.
-std::string offsets_text(const StepPlan& plan);
-
 } // namespace ptxasw::passes

@@ -2,8 +2,6 @@
 #include "passes/time_tile/step/step_conditions.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <map>
 #include <utility>
 

@@ -2,7 +2,6 @@
 #include "passes/time_tile/step/step_pins.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace ptxasw::passes {
 

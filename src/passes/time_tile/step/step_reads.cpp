@@ -3,12 +3,8 @@
 
 #include "passes/time_tile/step/step_conditions.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 
 namespace ptxasw::passes {
 namespace {
@@ -185,18 +181,6 @@ bool is_touched(const StepArray& array, const StepRead& read, std::span<const St
     if (std::ranges::none_of(loads, is_same)) return false;
   }
   return true;
-}
-
-std::string offsets_text(const StepPlan& plan) {
-  std::vector<std::string> texts;
-  for (const StepArray& array : plan.arrays) {
-    std::set<Offset> offsets;
-    for (const StepArray::Load& load : array.loads)
-      offsets.insert(load.offset());
-    for (const Offset& offset : offsets)
-      texts.push_back(fmt::format("{}({})", contract::to_word(array.in), fmt::join(offset, ",")));
-  }
-  return fmt::format("{}", fmt::join(texts, " "));
 }
 
 } // namespace ptxasw::passes

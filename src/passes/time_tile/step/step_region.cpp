@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 namespace ptxasw::passes {
 

@@ -12,7 +12,6 @@
 #include "passes/time_tile/step/step_region.hpp"
 
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 namespace ptxasw::passes {
