@@ -32,7 +32,8 @@ Why StepStores::run(const StepPins& pins) {
   for (const Event& event : k_.trace.events)
     if (event.kind == EventKind::store)
       if (Why why = add(event, pins); !why.empty()) return why;
-  std::string why = why_not_once(k_, region_, groups_, static_cast<unsigned>(plan_.arrays.size()));
+  std::string why =
+      why_not_stored(k_, region_, groups_, static_cast<unsigned>(plan_.arrays.size()));
   return why.empty() ? Why{} : Why{Reason::step_stores, std::move(why)};
 }
 
