@@ -64,7 +64,7 @@ Why StepStores::add(const Event& event, const StepPins& pins) {
                    "where it stores is not known over whole numbers");
   const Bounded where =
       StepLoads(k_, region_, plan_, reader_, sizes_, places_).facts_of(event.block).bounded;
-  sizes_.add_ranges(reading.ranges, where);
+  sizes_.add_ranges(reading.ranges, where.of_places ? Bounded{} : where);
   const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
   groups_.emplace(event.inst, static_cast<unsigned>(same - plan_.arrays.begin()));
   if (same == plan_.arrays.end())
