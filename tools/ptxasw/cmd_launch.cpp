@@ -75,9 +75,8 @@ std::string find_library() {
 
 // "original", "x:2,y:4", "block:32x8x1": what versions are called.
 bool is_name_of_version(std::string_view name) {
-  constexpr std::array<std::string_view, 13> kinds{
-      "original",      "standard",      "x",          "y",    "z",
-      "block",         "column",        "zigzag",     "tile", "swap",
+  constexpr std::array<std::string_view, 12> kinds{
+      "original",      "standard",      "x",          "y", "z", "block", "column", "zigzag", "swap",
       "linear-column", "linear-zigzag", "thread-swap"};
   return std::ranges::find(kinds, name.substr(0, name.find(':'))) != kinds.end();
 }

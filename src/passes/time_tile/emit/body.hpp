@@ -101,6 +101,8 @@ private:
   void widen(const Place& place, Renamed& renamed);
   // Of a block of the way: those behind it that the copy has.
   [[nodiscard]] std::vector<analysis::BlockId> behind(analysis::BlockId block, bool inner) const;
+  [[nodiscard]] bool leads(analysis::BlockId from, analysis::BlockId to) const; // to stores
+  [[nodiscard]] bool may_end(analysis::BlockId block, bool inner) const;
   [[nodiscard]] std::vector<analysis::BlockId> copied(bool inner) const;
   // One copy of the body, for a place.
   struct Copy {
@@ -121,8 +123,8 @@ private:
   void split_load(const ptx::Inst& load, std::optional<unsigned> part, const ptx::Reg& held,
                   Copy& to);
   void fetch_neighbours(std::span<const analysis::BlockId> blocks, Copy& to);
-  void branch(analysis::BlockId from, analysis::BlockId below,
-              std::span<const analysis::BlockId> next, const std::string& labels, const Copy& to);
+  void branch(analysis::BlockId from, analysis::BlockId below, bool inner,
+              const std::string& labels, const Copy& to);
   void copy_store(ptx::InstId id, Copy& to);
   [[nodiscard]] ptx::Source stored(const StepArray& array, ptx::InstId store, const Place& place,
                                    const Renamed& renamed);

@@ -21,17 +21,25 @@ using ptx::Reg;
 using ptx::RegId;
 using namespace ptx::words;
 
+bool StepBody::leads(BlockId from, BlockId to) const {
+  return std::ranges::find(plan_.blocks, to) != plan_.blocks.end() &&
+         is_forward(kernel_.cfg, from, to);
+}
+
 std::vector<BlockId> StepBody::behind(BlockId block, bool inner) const {
-  const auto& succs = kernel_.cfg.blocks[block].succs;
+  std::vector<BlockId> next = kernel_.cfg.blocks[block].succs;
   const auto fork = plan_.forks.find(block);
-  if (fork != plan_.forks.end() && inner && fork->second < succs.size())
-    return {succs[fork->second]};
-  std::vector<BlockId> next;
-  for (const BlockId one : succs)
-    if (std::ranges::find(plan_.blocks, one) != plan_.blocks.end() &&
-        is_forward(kernel_.cfg, block, one) && std::ranges::find(next, one) == next.end())
-      next.push_back(one);
+  if (fork != plan_.forks.end() && inner && fork->second < next.size()) next = {next[fork->second]};
+  std::erase_if(next, [&](BlockId one) { return !leads(block, one); });
+  next.erase(std::unique(next.begin(), next.end()), next.end());
   return next;
+}
+
+// Some places are done there, others are not.
+bool StepBody::may_end(BlockId block, bool inner) const {
+  const auto fork = plan_.forks.find(block);
+  return fork != plan_.forks.end() && behind(block, inner).size() == 1 &&
+         (!inner || fork->second >= 2);
 }
 
 std::vector<BlockId> StepBody::copied(bool inner) const {
@@ -159,8 +167,9 @@ std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_c
                                           const std::vector<Reg>& into, const Reg& guard,
                                           bool inner, const std::string& labels, const Late& late) {
   const std::vector<BlockId> blocks = copied(inner);
-  const bool branches =
-      std::ranges::any_of(blocks, [&](BlockId block) { return behind(block, inner).size() > 1; });
+  const bool branches = std::ranges::any_of(blocks, [&](BlockId block) {
+    return behind(block, inner).size() > 1 || may_end(block, inner);
+  });
   Copy to{.place = place,
           .on_chip = on_chip,
           .guard = guard,
@@ -187,8 +196,8 @@ std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_c
     if (branches) code_.label(fmt::format("{}_{}", labels, blocks[n]));
     copy_block(blocks[n], to);
     if (branches)
-      branch(blocks[n], n + 1 < blocks.size() ? blocks[n + 1] : analysis::no_block,
-             behind(blocks[n], inner), labels, to);
+      branch(blocks[n], n + 1 < blocks.size() ? blocks[n + 1] : analysis::no_block, inner, labels,
+             to);
   }
   if (branches) code_.label(labels + "_end");
   return to.values;
@@ -206,16 +215,22 @@ void StepBody::fetch_neighbours(std::span<const BlockId> blocks, Copy& to) {
 }
 
 // From the end of a block to those behind it.
-void StepBody::branch(BlockId from, BlockId below, std::span<const BlockId> next,
-                      const std::string& labels, const Copy& to) {
-  if (next.size() > 1) {
-    const Inst& inst = body_.insts[kernel_.cfg.blocks[from].end - 1];
+void StepBody::branch(BlockId from, BlockId below, bool inner, const std::string& labels,
+                      const Copy& to) {
+  const std::vector<BlockId> next = behind(from, inner);
+  const std::string end = labels + "_end";
+  const bool ends = may_end(from, inner);
+  if (next.size() > 1 || ends) {
+    const analysis::Block& code = kernel_.cfg.blocks[from];
+    const Inst& inst = body_.insts[code.end - 1];
     const Arg predicate{.kind = Arg::Kind::reg, .id = inst.guard};
+    const bool goes_on = code.succs[0] == next[0];
     code_.when({reg_of(predicate, &to.place, to.renamed), inst.guard_negated})
-        .bra(fmt::format("{}_{}", labels, next[0]));
+        .bra(goes_on ? fmt::format("{}_{}", labels, next[0]) : end);
+    if (ends && goes_on) return code_.bra(end);
   }
   if (next.empty()) {
-    if (below != analysis::no_block) code_.bra(labels + "_end");
+    if (below != analysis::no_block) code_.bra(end);
   } else if (next.back() != below) {
     code_.bra(fmt::format("{}_{}", labels, next.back()));
   }

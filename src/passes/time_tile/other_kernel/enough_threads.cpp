@@ -133,7 +133,7 @@ private:
     Box box = grid_;
     for (const Term fact : k_.facts_at(block)) {
       const auto ways = split(*reader_, c_, at_first(fact), true);
-      if (!ways || ways->size() != 1 || !(*ways)[0].edges.empty()) continue;
+      if (!ways || ways->size() != 1 || !(*ways)[0].edges.empty() || (*ways)[0].of_places) continue;
       std::vector<Condition> of_fact;
       const auto is_right = [&](const InRange& range) {
         return require_range(of_fact, grid_, range);

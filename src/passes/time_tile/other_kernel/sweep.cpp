@@ -98,7 +98,8 @@ private:
         split(reader, c_, c_.substitute(again, {{k_.trace.iterations[0].id, before}}), true);
     if (!ways || ways->size() != 1) return false;
     Bounded& way = (*ways)[0];
-    if (way.bounds.size() != 1 || !way.edges.empty() || !way.bounds[0].below) return false;
+    if (way.bounds.size() != 1 || !way.edges.empty() || !way.bounds[0].below || way.of_places)
+      return false;
     found->walk.end = way.bounds[0].at;
     found->walk.ranges = std::move(way.ranges);
     return true;

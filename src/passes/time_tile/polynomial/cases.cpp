@@ -2,6 +2,7 @@
 #include "passes/time_tile/polynomial/cases.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -20,6 +21,7 @@ void add(Bounded& to, const Bounded& more) {
     if (std::ranges::find(to.bounds, bound) == to.bounds.end()) to.bounds.push_back(bound);
   to.edges.insert(to.edges.end(), more.edges.begin(), more.edges.end());
   to.ranges.insert(to.ranges.end(), more.ranges.begin(), more.ranges.end());
+  to.of_places |= more.of_places;
 }
 
 // Both hold.
@@ -30,6 +32,32 @@ std::optional<Disjuncts> product(const Disjuncts& a, const Disjuncts& b) {
     for (const Bounded& right : b)
       add(all.emplace_back(left), right);
   return all;
+}
+
+// size * times + rest. Of 0 <= rest < size it is below 0 where `times` is.
+struct Multiple {
+  IntegerPolynomial size, times, rest;
+};
+
+// By the size that the coordinate is multiplied with.
+std::optional<Multiple> in_multiples(const IntegerPolynomial& whole, unsigned axis) {
+  const IntegerPolynomial along = whole.along(axis);
+  if (along.terms().size() != 1) return std::nullopt;
+  const auto& [product, coefficient] = *along.terms().begin();
+  const Number by = coefficient < 0 ? -coefficient : coefficient;
+  Multiple made;
+  made.size.add(product, by);
+  for (const auto& [factors, n] : whole.terms()) {
+    Number times = 0;
+    if (std::ranges::includes(factors, product)) {
+      times = n >= 0 ? n / by : -((by - 1 - n) / by);
+      IntegerPolynomial::Product left;
+      std::ranges::set_difference(factors, product, std::back_inserter(left));
+      made.times.add(left, times);
+    }
+    made.rest.add(factors, n - times * by);
+  }
+  return made;
 }
 
 class Splitter {
@@ -100,9 +128,31 @@ private:
     if (difference == difference.elsewhere())
       return same_for_all(equal, difference, holds, std::move(made));
     const auto bound = equal ? std::nullopt : whole_rows(difference, holds);
-    if (bound) made.bounds = {*bound};
-    if (!bound && !add_bounds(difference, equal, holds, made)) return std::nullopt;
+    if (bound)
+      made.bounds = {*bound};
+    else if (!add_bounds(difference, equal, holds, made) &&
+             !add_multiples(difference, equal, holds, made))
+      return std::nullopt;
     return Disjuncts{std::move(made)};
+  }
+
+  // As y * n < n * m is y < m, and y * n + x < n * m, too, where x is a place in a row.
+  static bool add_multiples(const IntegerPolynomial& difference, bool equal, bool holds,
+                            Bounded& made) {
+    constexpr Number most = Number{1} << 62;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const auto found = in_multiples(difference, axis);
+      if (!found) continue;
+      bool is_place = false;
+      for (unsigned other = 0; other < 3; ++other)
+        is_place |= found->rest == IntegerPolynomial::coordinate(other);
+      if (!found->rest.is_zero() && (!is_place || equal)) continue;
+      if (!add_bounds(found->times, equal, holds, made)) continue;
+      made.of_places = true; // which are not negative
+      made.ranges.push_back({found->size - found->rest, 1, most, "a place is beside its row"});
+      return true;
+    }
+    return false;
   }
 
   // x - at, or at - x: is it zero, or less?
@@ -252,6 +302,7 @@ Bounded both(const Bounded& a, const Bounded& b) {
   all.bounds.insert(all.bounds.end(), b.bounds.begin(), b.bounds.end());
   all.edges.insert(all.edges.end(), b.edges.begin(), b.edges.end());
   all.ranges.insert(all.ranges.end(), b.ranges.begin(), b.ranges.end());
+  all.of_places |= b.of_places;
   return all;
 }
 

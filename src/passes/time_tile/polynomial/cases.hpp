@@ -34,6 +34,7 @@ struct Bounded {
   std::vector<Bound> bounds;
   std::vector<Edge> edges;
   std::vector<InRange> ranges; // have to hold at all places that store
+  bool of_places = false;      // what is said of places that store is not true of other threads
 };
 
 // By axis the one coordinate that the bounds leave, where they do.

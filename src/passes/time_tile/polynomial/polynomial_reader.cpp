@@ -306,8 +306,17 @@ std::optional<bool> IntegerPolynomialReader::side_of(Term condition, Reading& re
 
 namespace {
 
+// Less than 0, as it seems: what is the longest product in it multiplied with? What the number is
+// that places have in common.
+bool seems_negative(const IntegerPolynomial& whole) {
+  const IntegerPolynomial common = whole.elsewhere();
+  const auto longest = std::ranges::max_element(common.terms(), {},
+                                                [](const auto& term) { return term.first.size(); });
+  return longest != common.terms().end() && longest->second < 0;
+}
+
 // Where x + c + k*n comes to the next multiple of n: at (k + 1)*n, or at k*n if c is negative. At
-// least 1.
+// least 1. A guess: that it is the right one is a condition.
 sym::Bits next_multiple(const IntegerPolynomial& a, const IntegerPolynomial& n) {
   Number times = 0;
   if (n.terms().size() == 1 && !n.constant()) {
@@ -315,8 +324,7 @@ sym::Bits next_multiple(const IntegerPolynomial& a, const IntegerPolynomial& n) 
     const auto found = a.terms().find(product);
     if (found != a.terms().end()) times = found->second / coefficient;
   }
-  const auto constant = a.terms().find({});
-  if (constant == a.terms().end() || constant->second >= 0) ++times;
+  if (!seems_negative(a - n * IntegerPolynomial(times))) ++times;
   return static_cast<sym::Bits>(std::clamp<Number>(times, 1, 8));
 }
 

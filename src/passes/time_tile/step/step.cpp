@@ -207,7 +207,7 @@ private:
       const Term fact = k_.trace.entry_fact[guard.to];
       const auto ways =
           fact.valid() ? split(*reader_, c_, places_.at(fact, guard.from), true) : std::nullopt;
-      if (ways && ways->size() == 1) all = both(all, (*ways)[0]);
+      if (ways && ways->size() == 1 && !(*ways)[0].of_places) all = both(all, (*ways)[0]);
     }
     pins_ = StepPins(all.bounds, asked_.stage->elements);
     if (pins_.any()) sizes_->add_bounded(all);

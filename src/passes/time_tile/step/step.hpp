@@ -59,7 +59,7 @@ struct StepArray {
   // It has no store.
   bool carried = false;
   bool foreign = false;            // of a stage: another stage stores to it
-  std::vector<ptx::InstId> stores; // of which each thread that stores does one
+  std::vector<ptx::InstId> stores; // of which each thread that stores does some
   IntegerPolynomial element; // where the element of a place lies behind the array's begin, in bytes
   // At places within the bounds a load reads the element so far from the stored one.
   struct Case {

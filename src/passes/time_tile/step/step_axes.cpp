@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+
 namespace ptxasw::passes {
 
 using emulator::AtomKind;
@@ -23,6 +26,33 @@ Term walked(emulator::Kernel& kernel, const StepLoops& loops, unsigned axis) {
                                  kernel.trace.special(ptx::along(Special::ntid_x, axis))));
 }
 
+// How many bits of the block's number the kernel uses, with a sign, as __mul24 does; 0: all.
+unsigned bits_of_number(emulator::Kernel& kernel, Term block) {
+  const sym::Context& context = *kernel.context;
+  for (const emulator::Definition& definition : kernel.trace.definitions) {
+    if (context.kind(definition.value) != sym::Kind::sext) continue;
+    const Term low = context.args(definition.value)[0];
+    if (context.kind(low) == sym::Kind::extract && context.low(low) == 0 &&
+        context.args(low)[0] == block)
+      return context.width(low);
+  }
+  return 0;
+}
+
+// The number of a block where there are so few that `bits` hold it, with a sign: a condition.
+Term with_few_blocks(sym::Context& context, Term block, unsigned axis, unsigned bits,
+                     std::vector<contract::Condition>& conditions) {
+  const std::int64_t most = std::int64_t{1} << (bits - 1);
+  conditions.push_back(
+      {minus(times(contract::Expression{{.kind = contract::Token::Kind::block, .value = axis}},
+                   number(most)),
+             threads(axis)),
+       "it has too many blocks"});
+  sym::Atom few = context.atom_info(block);
+  few.hi = std::min(few.hi, static_cast<sym::Bits>(most - 1));
+  return context.atom(few);
+}
+
 } // namespace
 
 FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& meaning,
@@ -32,8 +62,8 @@ FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& m
   FoundAxes made;
   std::optional<BlockShape> strides;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const Term thread = kernel.trace.special(ptx::along(tid_x, axis)),
-               block = kernel.trace.special(ptx::along(ctaid_x, axis));
+    const Term thread = kernel.trace.special(ptx::along(tid_x, axis));
+    Term block = kernel.trace.special(ptx::along(ctaid_x, axis));
     Term size = kernel.trace.special(ptx::along(ntid_x, axis));
     const bool has_thread = thread.valid() && !context.value(thread),
                has_block = block.valid() && !context.value(block);
@@ -59,6 +89,11 @@ FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& m
       require_size(made.shape, axis, stride, "it is for blocks of another shape");
     }
     made.places[axis] = Place::threads;
+    if (const unsigned bits = bits_of_number(kernel, block); bits != 0) {
+      const Term few = with_few_blocks(context, block, axis, bits, made.shape);
+      places.add(block.id, few, axis, place);
+      block = few;
+    }
     places.add(
         thread.id,
         context.sub(place, context.add(context.mul(block, size), walked(kernel, loops, axis))),

@@ -145,6 +145,7 @@ bool StepSizes::add_bounds(Term fact) {
   const auto ways = split(reader_, c_, fact, true);
   if (!ways || ways->size() != 1) return false;
   const Bounded& way = (*ways)[0];
+  if (way.of_places) return false;
   for (const InRange& range : way.ranges)
     if (!range.value.is_linear()) return false;
   for (const InRange& range : way.ranges)

@@ -152,7 +152,7 @@ private:
     Bounded& way = (*ways)[0];
     const unsigned axis = rows_ ? 1 : loop.axis;
     if (way.bounds.size() != 1 || !way.edges.empty() || way.bounds[0].axis != axis ||
-        !way.bounds[0].below)
+        !way.bounds[0].below || way.of_places)
       return std::nullopt;
     return std::move(way);
   }

@@ -72,8 +72,11 @@ private:
 
   [[nodiscard]] bool is_fork(BlockId block) const {
     const auto& succs = cfg_.blocks[block].succs;
-    return succs.size() == 2 && succs[0] != succs[1] && leads(block, succs[0]) &&
-           leads(block, succs[1]);
+    if (succs.size() != 2 || succs[0] == succs[1]) return false;
+    const bool both = leads(block, succs[0]) && leads(block, succs[1]);
+    // Behind its stores a thread may be done, or store once more.
+    return both || (cfg_.dominates(region_.head, block) &&
+                    (leads(block, succs[0]) || leads(block, succs[1])));
   }
 
   // From the head up. Where ways part and meet again in front of it, none of them leaves.
@@ -114,28 +117,25 @@ StepRegion find_region(const emulator::Kernel& kernel) {
   return RegionFinder(kernel).run();
 }
 
-std::string why_not_once(const emulator::Kernel& kernel, const StepRegion& region,
-                         const std::map<ptx::InstId, unsigned>& groups, unsigned count) {
-  std::map<BlockId, std::vector<bool>> stored; // at the begin of a block
+std::string why_not_stored(const emulator::Kernel& kernel, const StepRegion& region,
+                           const std::map<ptx::InstId, unsigned>& groups, unsigned count) {
+  std::map<BlockId, std::vector<bool>> stored; // at the begin of a block, on each way to it
   stored[region.head].resize(count);
   for (const BlockId block : region.blocks) {
     const auto begin = stored.find(block);
     if (begin == stored.end()) continue; // in front of the head
     std::vector<bool> now = begin->second;
     const analysis::Block& code = kernel.cfg.blocks[block];
-    for (ptx::InstId id = code.first; id < code.end; ++id) {
-      const auto group = groups.find(id);
-      if (group == groups.end()) continue;
-      if (now[group->second]) return "an element is stored to twice";
-      now[group->second] = true;
-    }
+    for (ptx::InstId id = code.first; id < code.end; ++id)
+      if (const auto group = groups.find(id); group != groups.end()) now[group->second] = true;
     for (const BlockId next : code.succs) {
       if (!region.has(next) || !is_forward(kernel.cfg, block, next)) {
         if (std::ranges::find(now, false) != now.end()) return "some threads do not store";
         continue;
       }
       const auto [known, missing] = stored.try_emplace(next, now);
-      if (!missing && known->second != now) return "some threads do not store";
+      for (unsigned n = 0; n < count; ++n)
+        known->second[n] = known->second[n] && now[n];
     }
   }
   return {};

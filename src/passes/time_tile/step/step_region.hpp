@@ -18,7 +18,7 @@ struct StepRegion {
     analysis::BlockId from = 0, to = 0;
   };
   std::vector<Guard> guards;
-  // Branches both sides of which lead to stores.
+  // Branches both sides of which lead to stores; or one, behind which others have stored.
   std::vector<analysis::BlockId> forks;
 
   [[nodiscard]] bool has(analysis::BlockId block) const;
@@ -32,8 +32,9 @@ inline bool is_forward(const analysis::Cfg& cfg, analysis::BlockId from, analysi
   return !cfg.dominates(to, from);
 }
 
-// Each way from the head on does one of the stores of each group. Empty, or why not.
-std::string why_not_once(const emulator::Kernel& kernel, const StepRegion& region,
-                         const std::map<ptx::InstId, unsigned>& groups, unsigned count);
+// Each way from the head on does a store of each group, or several, of which the last one counts.
+// Empty, or why not.
+std::string why_not_stored(const emulator::Kernel& kernel, const StepRegion& region,
+                           const std::map<ptx::InstId, unsigned>& groups, unsigned count);
 
 } // namespace ptxasw::passes

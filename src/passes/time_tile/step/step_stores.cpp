@@ -32,7 +32,8 @@ Why StepStores::run(const StepPins& pins) {
   for (const Event& event : k_.trace.events)
     if (event.kind == EventKind::store)
       if (Why why = add(event, pins); !why.empty()) return why;
-  std::string why = why_not_once(k_, region_, groups_, static_cast<unsigned>(plan_.arrays.size()));
+  std::string why =
+      why_not_stored(k_, region_, groups_, static_cast<unsigned>(plan_.arrays.size()));
   return why.empty() ? Why{} : Why{Reason::step_stores, std::move(why)};
 }
 
@@ -61,8 +62,9 @@ Why StepStores::add(const Event& event, const StepPins& pins) {
   if (!place)
     return at_line(k_.body, inst, Reason::step_index,
                    "where it stores is not known over whole numbers");
-  const Bounded where =
+  Bounded where =
       StepLoads(k_, region_, plan_, reader_, sizes_, places_).facts_of(event.block).bounded;
+  if (where.of_places) where = {}; // it would rest on what is asked here
   if (!reading.ranges.empty()) sizes_.add_bounded(where);
   sizes_.add_ranges(reading.ranges, where);
   const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
