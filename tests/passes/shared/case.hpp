@@ -17,6 +17,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <unistd.h>
 
 namespace ptxasw::test {
 
@@ -42,12 +43,13 @@ inline emulator::Kernel emulate(const ptx::Module& module, const std::string& na
   throw std::runtime_error("no such kernel");
 }
 
-// `name` tells the files of tests apart that run at the same time.
+// `name` is what the files are called, beside the number of the process: tests run at the same
+// time.
 inline void expect_that_ptxas_takes(const std::string& text, const std::string& name) {
   const char* home = std::getenv("CUDA_HOME"); // NOLINT(concurrency-mt-unsafe)
   const std::string ptxas = fmt::format("{}/bin/ptxas", home != nullptr ? home : "/usr/local/cuda");
   if (!std::filesystem::exists(ptxas)) GTEST_SKIP() << "no ptxas here";
-  const std::string stem = ::testing::TempDir() + name;
+  const std::string stem = fmt::format("{}{}_{}", ::testing::TempDir(), name, ::getpid());
   std::ofstream(stem + ".ptx") << text;
   const std::string command =
       fmt::format("{} -O1 -arch=sm_90 -o {}.cubin {}.ptx", ptxas, stem, stem);
