@@ -170,6 +170,7 @@ bool Engine::let_pass(const Kernel& kernel, const Shape& shape, const Request& r
     launch.pass_from_now_on(request, epoch, times);
     return true;
   }
+  if (request.extra != nullptr) return false; // those are never remembered
   const VariantLaunch made(request, kernel.contract, kernel.contract.variants[chosen],
                            kernel.entries[chosen].function);
   if (!made.usable()) return false;
