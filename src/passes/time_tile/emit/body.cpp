@@ -67,11 +67,6 @@ StepBody::StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Co
   std::ranges::sort(values_);
 }
 
-bool StepBody::is_other_load(const Inst& inst) const {
-  return ptx::group(inst.op) == ptx::Group::load &&
-         (inst.mods.space != ptx::Space::param || reads_table(body_, inst));
-}
-
 // Of a load of a varying parameter: where its value lies among those of a pass.
 std::optional<int> StepBody::value_of(const Inst& inst) const {
   const auto part = parameter_read(body_, inst);
@@ -132,12 +127,12 @@ void StepBody::classify(std::span<const InstId> slice) {
       result = Class::value;
     } else {
       analysis::for_each_use(body_, inst, [&](RegId reg) { result = std::max(result, of[reg]); });
-      if (is_other_load(inst)) result = std::max(result, Class::loaded);
+      if (loads_memory(body_, inst)) result = std::max(result, Class::loaded);
       if (value_of(inst)) result = std::max(result, Class::pass);
       analysis::for_each_definition(body_, inst, [&](RegId reg) {
         if (several_.contains(reg)) result = std::max(result, Class::place);
       });
-      const bool loads = result == Class::loaded || is_other_load(inst);
+      const bool loads = result == Class::loaded || loads_memory(body_, inst);
       if (loads && !always(kernel_.cfg.block_of[id])) result = std::max(result, Class::place);
     }
     has_uniform_loads_ |= result == Class::loaded;
@@ -270,11 +265,11 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
       return result->second.name;
     return reg_of(mention.arg, place, renamed).name;
   });
-  const bool is_mask = results_in == nullptr && place != nullptr && is_other_load(inst);
+  const bool is_mask = results_in == nullptr && place != nullptr && loads_memory(body_, inst);
   if (is_mask && !guard.empty()) // where a guard in front of it does not hold, any value will do
     for (const auto& [reg, made] : results)
       code_.into(made).mov(ptx::bits(ptx::bit_width(made.type)), 0);
-  code_.when(is_other_load(inst) ? guard : Reg{})
+  code_.when(loads_memory(body_, inst) ? guard : Reg{})
       .statement(as_rounded(inst, parameter_names_.in(copied)));
   renamed.merge(results);
 }

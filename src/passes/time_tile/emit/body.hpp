@@ -134,7 +134,6 @@ private:
   void split(const Conjunct& whole, const std::map<ptx::RegId, ptx::InstId>& made_by);
   [[nodiscard]] ptx::Reg all_of(const std::vector<Conjunct>& conjuncts, const Place& place,
                                 const Renamed& renamed, ptx::Reg all = {});
-  [[nodiscard]] bool is_other_load(const ptx::Inst& inst) const;
   [[nodiscard]] std::optional<int> value_of(const ptx::Inst& inst) const;
   [[nodiscard]] std::string as_rounded(const ptx::Inst& inst, std::string copied) const;
   void copy(ptx::InstId id, const Place* place, const ptx::Reg& guard, Renamed& renamed,

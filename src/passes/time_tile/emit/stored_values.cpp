@@ -2,6 +2,7 @@
 // place of loads.
 #include "passes/time_tile/emit/body.hpp"
 
+#include "passes/time_tile/step/step_reads.hpp"
 #include "passes/time_tile/step/step_region.hpp"
 
 #include <fmt/format.h>
@@ -146,7 +147,7 @@ void StepBody::copy_block(BlockId block, Copy& to) {
 bool StepBody::same_everywhere() const {
   const bool other_loads = std::ranges::any_of(values_, [&](InstId id) {
     const StepArray* array = nullptr;
-    return is_other_load(body_.insts[id]) && plan_.load_of(id, array) == nullptr;
+    return loads_memory(body_, body_.insts[id]) && plan_.load_of(id, array) == nullptr;
   });
   return plan_.forks.empty() && !other_loads && !has_uniform_loads_;
 }

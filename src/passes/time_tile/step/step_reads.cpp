@@ -140,6 +140,11 @@ bool reads_table(const ptx::Body& body, const ptx::Inst& inst) {
          !addresses.empty() && addresses[0].base.kind == ptx::Arg::Kind::reg;
 }
 
+bool loads_memory(const ptx::Body& body, const ptx::Inst& inst) {
+  return ptx::group(inst.op) == ptx::Group::load &&
+         (inst.mods.space != ptx::Space::param || reads_table(body, inst));
+}
+
 bool holds_element(const ptx::Body& body, const ptx::Arg& arg, unsigned bytes) {
   if (arg.kind != ptx::Arg::Kind::reg || !arg.selector.empty()) return false;
   const unsigned width = ptx::bit_width(body.registers[arg.id].type);

@@ -44,6 +44,8 @@ bool is_touched(const StepArray& array, const StepRead& read, std::span<const St
 std::optional<unsigned> part_of(const StepArray& array, const StepRead& read);
 // A load of constant memory or of a parameter, from where a register says: that may be anywhere.
 bool reads_table(const ptx::Body& body, const ptx::Inst& inst);
+// Any load but one of a parameter by its name.
+bool loads_memory(const ptx::Body& body, const ptx::Inst& inst);
 // A register of the element's width, or a wider one that a small element comes from or goes to.
 bool holds_element(const ptx::Body& body, const ptx::Arg& arg, unsigned bytes);
 

@@ -92,9 +92,7 @@ bool StepSlice::is_chosen_by_data(InstId table) const {
 
 void StepSlice::check_guard(InstId id, std::span<const StepRead* const> others) {
   const Inst& inst = body_.insts[id];
-  if (ptx::group(inst.op) == Group::load &&
-      (inst.mods.space != ptx::Space::param || reads_table(body_, inst)))
-    add_mask(id, others);
+  if (loads_memory(body_, inst)) add_mask(id, others);
   if (definitions_of(id) != 1) refuse(Reason::step_guard, inst, "a guard of several paths");
 }
 
