@@ -51,7 +51,8 @@ std::string kernel(std::string_view stores) {
   return test::kernel_text(std::string(loaded) + std::string(stores) + "done: ret;");
 }
 
-constexpr passes::StepShape shape{.count = 3, .width = 32, .strips = 4, .rows = 8, .columns = 4};
+constexpr passes::StepShape with_columns{
+    .count = 3, .width = 32, .strips = 4, .rows = 8, .columns = 4};
 
 struct Stores {
   const char* name;
@@ -61,7 +62,7 @@ struct Stores {
 class StepsThatStoreAgain : public ::testing::TestWithParam<Stores> {};
 
 TEST_P(StepsThatStoreAgain, LeaveTheSame) {
-  for (const passes::StepShape& some : {shape, {5, 64, 4, 8, 2}}) {
+  for (const passes::StepShape& some : {with_columns, {5, 64, 4, 8, 2}}) {
     const Stepped stepped(kernel(GetParam().work), "k", some);
     ASSERT_EQ(stepped.entry.refused.text, "");
     test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("again_{}", GetParam().name));
@@ -131,7 +132,7 @@ st.global.f32 [%rd6], %f5;
 
 TEST(StepsThatStoreAgainRefused, WhereSomeDoNotStore) {
   const auto refused = [](std::string_view stores) {
-    return Stepped(kernel(stores), "k", shape).plan.refused.text;
+    return Stepped(kernel(stores), "k", with_columns).plan.refused.text;
   };
   EXPECT_THAT(refused(R"(
 @%p8 bra up;
@@ -172,17 +173,18 @@ st.global.f32 [%rd6], %f4;
 mul.rn.f32 %f4, %f4, 0f3e800000;
 st.global.f32 [%rd22], %f4;
 )"),
-                        "k", shape);
+                        "k", with_columns);
   ASSERT_EQ(stepped.entry.refused.text, "");
   unsigned merged = 0;
-  EXPECT_EQ(host_for(stepped, 61, 47, {32, 4, 1}, 1).difference(shape.count + 3, &merged), "");
+  EXPECT_EQ(host_for(stepped, 61, 47, {32, 4, 1}, 1).difference(with_columns.count + 3, &merged),
+            "");
   EXPECT_EQ(merged, 1U);
 }
 
 // Of two arrays one is stored to on one way alone.
 TEST(StepsThatStoreAgainRefused, WhereOneOfTwoArraysIsLeftOut) {
   const auto refused = [](std::string_view stores) {
-    return Stepped(with_another(stores), "k", shape).plan.refused.text;
+    return Stepped(with_another(stores), "k", with_columns).plan.refused.text;
   };
   EXPECT_THAT(refused(R"(
 @%p8 bra up;
