@@ -47,7 +47,7 @@ sub.rn.f32 %f4, %f2, %f3;
 add.rn.f32 %f5, %f1, %f4;
 )";
 
-std::string kernel(std::string_view stores) {
+std::string kernel_that_stores(std::string_view stores) {
   return test::kernel_text(std::string(loaded) + std::string(stores) + "done: ret;");
 }
 
@@ -63,7 +63,7 @@ class StepsThatStoreAgain : public ::testing::TestWithParam<Stores> {};
 
 TEST_P(StepsThatStoreAgain, LeaveTheSame) {
   for (const passes::StepShape& some : {with_columns, {5, 64, 4, 8, 2}}) {
-    const Stepped stepped(kernel(GetParam().work), "k", some);
+    const Stepped stepped(kernel_that_stores(GetParam().work), "k", some);
     ASSERT_EQ(stepped.entry.refused.text, "");
     test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("again_{}", GetParam().name));
     unsigned merged = 0;
@@ -132,7 +132,7 @@ st.global.f32 [%rd6], %f5;
 
 TEST(StepsThatStoreAgainRefused, WhereSomeDoNotStore) {
   const auto refused = [](std::string_view stores) {
-    return Stepped(kernel(stores), "k", with_columns).plan.refused.text;
+    return Stepped(kernel_that_stores(stores), "k", with_columns).plan.refused.text;
   };
   EXPECT_THAT(refused(R"(
 @%p8 bra up;
@@ -153,14 +153,14 @@ st.global.f32 [%rd6], %f7;
 
 // %rd22 = where a second array is stored to, that a third one is exchanged with.
 std::string with_another(std::string_view stores) {
-  std::string text = kernel(std::string("ld.param.u64 %rd20, [other];\n"
-                                        "cvta.to.global.u64 %rd21, %rd20;\n"
-                                        "add.s64 %rd22, %rd21, %rd7;\n"
-                                        "ld.param.u64 %rd23, [third];\n"
-                                        "cvta.to.global.u64 %rd24, %rd23;\n"
-                                        "add.s64 %rd25, %rd24, %rd7;\n"
-                                        "ld.global.f32 %f10, [%rd25];\n") +
-                            std::string(stores));
+  std::string text = kernel_that_stores(std::string("ld.param.u64 %rd20, [other];\n"
+                                                    "cvta.to.global.u64 %rd21, %rd20;\n"
+                                                    "add.s64 %rd22, %rd21, %rd7;\n"
+                                                    "ld.param.u64 %rd23, [third];\n"
+                                                    "cvta.to.global.u64 %rd24, %rd23;\n"
+                                                    "add.s64 %rd25, %rd24, %rd7;\n"
+                                                    "ld.global.f32 %f10, [%rd25];\n") +
+                                        std::string(stores));
   const std::string_view last = ".param .u32 m";
   return text.insert(text.find(last) + last.size(), ", .param .u64 other, .param .u64 third");
 }
