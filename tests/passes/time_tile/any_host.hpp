@@ -100,7 +100,8 @@ inline StepHost host_for(const Stepped& stepped, unsigned nx, unsigned ny, simt:
   unsigned bytes = 4, parts = 1;
   for (const passes::StepArray& array : stepped.plan.arrays) {
     bytes = array.bytes / array.parts;
-    parts = array.parts;
+    const auto fields = std::ranges::count(stepped.plan.arrays, array.out, &passes::StepArray::out);
+    parts = std::max({parts, array.parts, static_cast<unsigned>(fields)});
   }
   unsigned sizes = 0;
   const auto add_buffer = [&] {

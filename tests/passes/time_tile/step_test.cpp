@@ -156,6 +156,12 @@ ld.global.f32 %f1, [%rd5];
 st.global.f32 [%rd6], %f1;
 st.global.f32 [%rd6+4], %f1;
 )"),
+              HasSubstr("elements lie too close"));
+  EXPECT_THAT(refused(R"(
+ld.global.f32 %f1, [%rd5];
+st.global.f32 [%rd6], %f1;
+st.global.f32 [%rd6+2], %f1;
+)"),
               HasSubstr("a second store"));
   EXPECT_THAT(refused(R"(
 ld.global.f32 %f1, [%rd5];

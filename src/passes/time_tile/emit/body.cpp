@@ -35,8 +35,9 @@ std::optional<unsigned> parameter_read(const ptx::Body& body, const Inst& inst) 
 
 ptx::Type move_type(const ptx::Body& body, const StepArray& array) {
   if (array.carried || array.stores.size() > 1) return ptx::bits(held_bits(array));
-  const ptx::Inst& store = body.insts[array.stores[0]];
-  const bool literal = body.src(store)[0].kind == ptx::Arg::Kind::imm;
+  const auto [id, at] = array.stores[0];
+  const ptx::Inst& store = body.insts[id];
+  const bool literal = body.src(store)[at].kind == ptx::Arg::Kind::imm;
   return literal && array.bytes > 1 ? store.mods.type : ptx::bits(held_bits(array));
 }
 
@@ -47,8 +48,8 @@ StepBody::StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Co
       names_(kernel.body) {
   std::vector<RegId> stored;
   for (const StepArray& array : plan.arrays)
-    for (const InstId store : array.stores)
-      for (const Arg& value : body_.src(body_.insts[store]))
+    for (const StepArray::Store& store : array.stores)
+      for (const Arg& value : body_.src(body_.insts[store.inst]))
         if (value.kind == Arg::Kind::reg) stored.push_back(value.id);
   find_wide(plan.guard_slice);
   find_wide(plan.value_slice);
@@ -122,8 +123,7 @@ void StepBody::classify(std::span<const InstId> slice) {
   for (const InstId id : slice) {
     const Inst& inst = body_.insts[id];
     Class result = Class::parameter;
-    const StepArray* array = nullptr;
-    if (plan_.load_of(id, array) != nullptr) {
+    if (plan_.is_load(id)) {
       result = Class::value;
     } else {
       analysis::for_each_use(body_, inst, [&](RegId reg) { result = std::max(result, of[reg]); });
@@ -275,8 +275,7 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
 }
 
 // Registers of bits fit every type of their size (PTX ISA, operand types).
-Reg StepBody::as_loaded(const Inst& load, const StepArray& array, const Reg& held) {
-  const RegId reg = body_.dst(load)[0].id;
+Reg StepBody::as_loaded(const Inst& load, RegId reg, const StepArray& array, const Reg& held) {
   const unsigned width = ptx::bit_width(body_.registers[reg].type), bits = array.bytes * 8;
   if (width == bits) return held;
   const auto into = code_.into(reused(reg));

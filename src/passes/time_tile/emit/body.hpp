@@ -112,22 +112,23 @@ private:
     const Late& late;
     bool branches = false; // each store leaves its value in a register of its array
     Renamed renamed;
-    std::map<ptx::InstId, ptx::Reg> neighbours; // loads that were done in front of all branches
-    Renamed results_in;                         // registers that are given to results
-    std::vector<ptx::Source> values;            // by array: what is stored, or
-    std::vector<ptx::Reg> results;              // with branches, where that is left
+    // Loads that were done in front of all branches.
+    std::map<const StepArray::Load*, ptx::Reg> neighbours;
+    Renamed results_in;              // registers that are given to results
+    std::vector<ptx::Source> values; // by array: what is stored, or
+    std::vector<ptx::Reg> results;   // with branches, where that is left
   };
   void name_results(const std::vector<ptx::Reg>& into, Copy& to);
   void copy_block(analysis::BlockId block, Copy& to);
-  void copy_load(ptx::InstId id, Copy& to);
+  void copy_load(const StepPlan::Loaded& loaded, Copy& to);
   void split_load(const ptx::Inst& load, std::optional<unsigned> part, const ptx::Reg& held,
                   Copy& to);
   void fetch_neighbours(std::span<const analysis::BlockId> blocks, Copy& to);
   void branch(analysis::BlockId from, analysis::BlockId below, bool inner,
               const std::string& labels, const Copy& to);
   void copy_store(ptx::InstId id, Copy& to);
-  [[nodiscard]] ptx::Source stored(const StepArray& array, ptx::InstId store, const Place& place,
-                                   const Renamed& renamed);
+  [[nodiscard]] ptx::Source stored(const StepArray& array, const StepArray::Store& from,
+                                   const Place& place, const Renamed& renamed);
   [[nodiscard]] ptx::Reg joined(std::span<const ptx::Arg> parts, const Place& place,
                                 const Renamed& renamed);
   void split_guards();
@@ -144,7 +145,8 @@ private:
   // One for all copies: what is in it is of no use behind a copy.
   [[nodiscard]] const ptx::Reg& reused(ptx::RegId reg);
   // What the load would leave in its register of an element that is held; and the other way round.
-  ptx::Reg as_loaded(const ptx::Inst& load, const StepArray& array, const ptx::Reg& held);
+  ptx::Reg as_loaded(const ptx::Inst& load, ptx::RegId reg, const StepArray& array,
+                     const ptx::Reg& held);
   ptx::Reg as_held(const StepArray& array, const ptx::Reg& value);
 
   const emulator::Kernel& kernel_;

@@ -133,7 +133,7 @@ contract::Steps StepFrame::made_contract() const {
   made.rotation = plan_.rotation;
   if (!plan_.rotation)
     for (const StepArray& array : plan_.arrays)
-      made.swaps.push_back({array.in, array.out});
+      if (plan_.is_first_field(array)) made.swaps.push_back({array.in, array.out});
   if (plan_.rows)
     made.extents = {expression_of(plan_.rows->length), expression_of(plan_.rows->count),
                     passes::number(1)};

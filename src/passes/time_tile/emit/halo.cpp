@@ -118,7 +118,8 @@ void StepWriter::load_kept(const Column& from) {
 }
 
 void StepWriter::load(unsigned n, const Reg& first, const Column& into, const Mask& mask) {
-  const unsigned bytes = plan_.arrays[n].bytes;
+  const ptx::Type type = ptx::bits(plan_.arrays[n].bytes * 8);
+  const unsigned spacing = at_.spacing(plan_.arrays[n]);
   Reg at = first, turned;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     if (cell != 0 && column_of(cell) == 0) at = added(at, row_stride_[n]);
@@ -126,7 +127,7 @@ void StepWriter::load(unsigned n, const Reg& first, const Column& into, const Ma
     const Reg from = turned_column(n, column_of(cell), turned);
     code_.when(bit_of(mask, cell))
         .into(into[cell])
-        .ld(ptx::Space::global, ptx::bits(bytes * 8), {from, column_of(cell) * bytes});
+        .ld(ptx::Space::global, type, {from, column_of(cell) * spacing});
   }
 }
 

@@ -130,7 +130,7 @@ ptx::Memory StepWriter::late_address(unsigned n, const Reg& buffer, int column, 
     const auto shift = late_shifts_.find({n, {axis, far}});
     if (shift != late_shifts_.end()) at = added(at, shift->second);
   }
-  return {at, column * static_cast<int>(plan_.arrays[n].bytes)};
+  return {at, column * static_cast<int>(at_.spacing(plan_.arrays[n]))};
 }
 
 } // namespace ptxasw::passes

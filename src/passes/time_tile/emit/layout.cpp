@@ -10,7 +10,8 @@ namespace ptxasw::passes {
 namespace {
 
 constexpr unsigned most_shared = 48 << 10;
-constexpr unsigned least_centre = 8; // places along an axis
+constexpr unsigned least_centre = 8;   // places along an axis
+constexpr Number most_structure = 128; // bytes: of a line
 
 unsigned rounded(unsigned n, unsigned to) {
   return (n + to - 1) / to * to;
@@ -24,6 +25,21 @@ bool reads_neighbours(const StepArray& array) {
 }
 
 } // namespace
+
+std::optional<unsigned> axis_of_neighbours(const StepPlan& plan) {
+  const StepArray& array = plan.arrays[0];
+  const auto has_fields = [&](const StepArray& other) { return other.out == array.out; };
+  const bool is_structure = std::ranges::count_if(plan.arrays, has_fields) > 1;
+  std::optional<unsigned> found;
+  Number least = is_structure ? most_structure + 1 : array.bytes + 1;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (const auto stride = array.element.along(axis).constant();
+        stride && *stride >= array.bytes && *stride < least) {
+      found = axis;
+      least = *stride;
+    }
+  return found;
+}
 
 StepLayout::StepLayout(const StepPlan& plan, const StepShape& shape, std::vector<unsigned> shared)
     : plan_(plan), shape_(shape), shared_(std::move(shared)) {
@@ -59,14 +75,11 @@ void StepLayout::choose_rows() {
 }
 
 void StepLayout::choose_axes() {
-  const IntegerPolynomial &element = plan_.arrays[0].element, next(plan_.arrays[0].bytes);
+  const IntegerPolynomial& element = plan_.arrays[0].element;
   const auto moves = [&](unsigned axis) { return plan_.reads_beside(axis); };
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (element.along(axis) == next) axes.u = axis;
-  if (element.along(axes.u) != next) {
-    refuse("no axis runs along neighbouring elements", Reason::step_element);
-    return;
-  }
+  const auto along = axis_of_neighbours(plan_);
+  if (!along) return refuse("no axis runs along neighbouring elements", Reason::step_element);
+  axes.u = *along;
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (axis == axes.u || element.along(axis).is_zero()) continue;
     if (has_strips() && !moves(axis)) continue;
@@ -75,8 +88,13 @@ void StepLayout::choose_axes() {
     axes.v = axis;
   }
   for (const StepArray& array : plan_.arrays)
-    if (columns() != 1 && array.element.along(axes.u) != IntegerPolynomial(array.bytes))
+    if (columns() != 1 && spacing(array) == 0)
       refuse("its arrays lie along different axes", Reason::step_several_arrays);
+}
+
+unsigned StepLayout::spacing(const StepArray& array) const {
+  const Number far = array.element.along(axes.u).constant().value_or(0);
+  return far >= array.bytes && far <= most_structure ? static_cast<unsigned>(far) : 0;
 }
 
 // The most lanes of a warp that meet in one bank, at the first array's element size.

@@ -6,6 +6,7 @@
 #include "passes/time_tile/step/step.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct Margin {
 struct StepAxes {
   unsigned u = 0, v = 3;
 };
+
+// An axis along which elements are neighbours, or fields of neighbouring structures; the one with
+// the shortest stride.
+std::optional<unsigned> axis_of_neighbours(const StepPlan& plan);
 
 class StepLayout {
 public:
@@ -44,9 +49,11 @@ public:
   [[nodiscard]] unsigned rows() const { return has_strips() ? shape_.rows : 1; }
   [[nodiscard]] unsigned places() const { return columns() * rows(); }       // of a thread
   [[nodiscard]] unsigned across() const { return shape_.width / columns(); } // threads of a row
-  // Elements that one access to global memory may have, of so many bytes each.
-  [[nodiscard]] unsigned vector(unsigned bytes) const {
-    return std::min({columns(), 4U, 16 / bytes});
+  // From an element to the next one along u, in bytes.
+  [[nodiscard]] unsigned spacing(const StepArray& array) const;
+  // Elements that one access to global memory may have.
+  [[nodiscard]] unsigned vector(const StepArray& array) const {
+    return spacing(array) == array.bytes ? std::min({columns(), 4U, 16 / array.bytes}) : 1;
   }
   [[nodiscard]] unsigned height() const { return has_strips() ? shape_.strips * rows() : 1; }
   [[nodiscard]] unsigned block() const { return across() * (has_strips() ? shape_.strips : 1); }

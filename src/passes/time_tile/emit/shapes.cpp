@@ -1,6 +1,7 @@
 // Lists shapes that can be written, best first by what their regions compute in vain.
 #include "passes/time_tile/emit/shapes.hpp"
 
+#include "passes/time_tile/emit/layout.hpp"
 #include "target/numbers.hpp"
 
 #include <algorithm>
@@ -144,9 +145,7 @@ std::uint64_t least_march(const StepPlan& plan) {
 }
 
 StepTile tile_of(const StepPlan& plan, const StepShape& shape) {
-  unsigned along = 0;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (plan.arrays[0].element.along(axis) == IntegerPolynomial(plan.arrays[0].bytes)) along = axis;
+  const unsigned along = axis_of_neighbours(plan).value_or(0);
   const auto beside = [&](unsigned reads) {
     const unsigned far = reads * shape.count;
     return (far + shape.columns - 1) / shape.columns * shape.columns;

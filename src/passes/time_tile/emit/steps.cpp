@@ -148,8 +148,7 @@ void StepWriter::find_serialized_blocks() {
 // Vectors may be loaded and stored from here on in each row: columns and halos are whole vectors.
 Reg StepWriter::is_aligned(unsigned n, const Reg& address) {
   const Reg all = row_stride_[n].empty() ? address : code_.or_(b64, address, row_stride_[n]);
-  const Reg low =
-      code_.and_(b64, all, at_.vector(plan_.arrays[n].bytes) * plan_.arrays[n].bytes - 1);
+  const Reg low = code_.and_(b64, all, at_.vector(plan_.arrays[n]) * plan_.arrays[n].bytes - 1);
   return code_.setp(eq, s64, low, 0);
 }
 

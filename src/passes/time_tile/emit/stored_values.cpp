@@ -56,10 +56,10 @@ std::vector<BlockId> StepBody::copied(bool inner) const {
 }
 
 // A register as wide as the image's, or a literal.
-ptx::Source StepBody::stored(const StepArray& array, InstId id, const Place& place,
-                             const Renamed& renamed) {
-  const Inst& store = body_.insts[id];
-  const Arg& value = body_.src(store)[0];
+ptx::Source StepBody::stored(const StepArray& array, const StepArray::Store& from,
+                             const Place& place, const Renamed& renamed) {
+  const Inst& store = body_.insts[from.inst];
+  const Arg& value = body_.src(store)[from.at];
   if (array.parts == 2) return joined(body_.src(store), place, renamed);
   if (value.kind == Arg::Kind::reg) return as_held(array, reg_of(value, &place, renamed));
   const auto& written = body_.module->instructions[body_.module->statements[store.statement].index];
@@ -76,10 +76,11 @@ Reg StepBody::joined(std::span<const Arg> parts, const Place& place, const Renam
 void StepBody::copy_store(InstId id, Copy& to) {
   for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
     const StepArray& array = plan_.arrays[n];
-    if (std::ranges::find(array.stores, id) == array.stores.end()) continue;
-    ptx::Source value = stored(array, id, to.place, to.renamed);
+    const auto found = std::ranges::find(array.stores, id, &StepArray::Store::inst);
+    if (found == array.stores.end()) continue;
+    ptx::Source value = stored(array, *found, to.place, to.renamed);
     const Inst& store = body_.insts[id];
-    const Arg& from = body_.src(store)[0];
+    const Arg& from = body_.src(store)[found->at];
     // What has another value behind the store is stored as it is now.
     const bool may_change = from.kind == Arg::Kind::reg && several_.contains(from.id);
     if (!to.branches && !may_change) {
@@ -92,16 +93,15 @@ void StepBody::copy_store(InstId id, Copy& to) {
   }
 }
 
-void StepBody::copy_load(InstId id, Copy& to) {
-  const Inst& inst = body_.insts[id];
-  const StepArray* array = nullptr;
-  const StepArray::Load* load = plan_.load_of(id, array);
-  const auto known = to.neighbours.find(id);
+void StepBody::copy_load(const StepPlan::Loaded& loaded, Copy& to) {
+  const auto [array, load] = loaded;
+  const Inst& inst = body_.insts[load->inst];
+  const auto known = to.neighbours.find(load);
   Reg held = known != to.neighbours.end() ? known->second : to.on_chip(*array, load);
   if (load->late && to.late.load) held = to.late.load(*array, *load, held);
   if (array->parts == 2) return split_load(inst, load->part, held, to);
-  const RegId reg = body_.dst(inst)[0].id;
-  const Reg value = as_loaded(inst, *array, held);
+  const RegId reg = body_.dst(inst)[load->at].id;
+  const Reg value = as_loaded(inst, reg, *array, held);
   if (!several_.contains(reg)) {
     to.renamed[reg] = value;
     return;
@@ -135,10 +135,10 @@ void StepBody::copy_block(BlockId block, Copy& to) {
     if (known == classes_.end() || known->second < Class::place ||
         !std::ranges::binary_search(values_, id))
       continue;
-    const StepArray* array = nullptr;
-    if (plan_.load_of(id, array) != nullptr)
-      copy_load(id, to);
-    else
+    const auto loads = plan_.loads_of(id);
+    for (const StepPlan::Loaded& load : loads)
+      copy_load(load, to);
+    if (loads.empty())
       copy(id, &to.place, plan_.late.contains(id) ? to.late.guard : to.guard, to.renamed,
            &to.results_in);
   }
@@ -146,8 +146,7 @@ void StepBody::copy_block(BlockId block, Copy& to) {
 
 bool StepBody::same_everywhere() const {
   const bool other_loads = std::ranges::any_of(values_, [&](InstId id) {
-    const StepArray* array = nullptr;
-    return loads_memory(body_, body_.insts[id]) && plan_.load_of(id, array) == nullptr;
+    return loads_memory(body_, body_.insts[id]) && !plan_.is_load(id);
   });
   return plan_.forks.empty() && !other_loads && !has_uniform_loads_;
 }
@@ -157,7 +156,7 @@ void StepBody::name_results(const std::vector<Reg>& into, Copy& to) {
   for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
     const StepArray& array = plan_.arrays[n];
     if (array.carried || array.stores.size() != 1 || array.parts != 1) continue;
-    const Arg& value = body_.src(body_.insts[array.stores[0]])[0];
+    const Arg& value = body_.src(body_.insts[array.stores[0].inst])[array.stores[0].at];
     if (value.kind == Arg::Kind::reg && !several_.contains(value.id) &&
         ptx::bit_width(body_.registers[value.id].type) == held_bits(array))
       to.results_in.emplace(value.id, into[n]);
@@ -207,12 +206,10 @@ std::vector<ptx::Source> StepBody::values(const Place& place, const OnChip& on_c
 // In front of all branches: what lanes pass on, all of them do.
 void StepBody::fetch_neighbours(std::span<const BlockId> blocks, Copy& to) {
   for (const BlockId block : blocks)
-    for (InstId id = kernel_.cfg.blocks[block].first; id < kernel_.cfg.blocks[block].end; ++id) {
-      const StepArray* array = nullptr;
-      const StepArray::Load* load = plan_.load_of(id, array);
-      if (load != nullptr && std::ranges::binary_search(values_, id))
-        to.neighbours.emplace(id, to.on_chip(*array, load));
-    }
+    for (InstId id = kernel_.cfg.blocks[block].first; id < kernel_.cfg.blocks[block].end; ++id)
+      if (std::ranges::binary_search(values_, id))
+        for (const auto& [array, load] : plan_.loads_of(id))
+          to.neighbours.emplace(load, to.on_chip(*array, load));
 }
 
 // From the end of a block to those behind it.

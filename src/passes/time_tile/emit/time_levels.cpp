@@ -130,12 +130,13 @@ ptx::Memory StepWriter::in_tile(unsigned n, unsigned buffer, int column, int row
 
 // All of a thread's elements.
 void StepWriter::load(unsigned n, const Reg& first, const Column& into) {
-  const unsigned bytes = plan_.arrays[n].bytes, vector = at_.vector(bytes);
-  const ptx::Type type = ptx::bits(bytes * 8);
+  const StepArray& array = plan_.arrays[n];
+  const unsigned vector = at_.vector(array), spacing = at_.spacing(array);
+  const ptx::Type type = ptx::bits(array.bytes * 8);
   Reg at = first;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     if (cell != 0 && column_of(cell) == 0) at = added(at, row_stride_[n]);
-    const ptx::Memory from{at, column_of(cell) * bytes};
+    const ptx::Memory from{at, column_of(cell) * spacing};
     if (vector > 1 && column_of(cell) % vector == 0)
       code_.when(in_aligned_[n])
           .ld(ptx::Space::global, type, std::span(into).subspan(cell, vector), from);
@@ -311,8 +312,9 @@ void StepWriter::store_centre() {
 }
 
 void StepWriter::store_row(unsigned n, unsigned row, const Reg& at, const Reg& in_centre) {
-  const unsigned bytes = plan_.arrays[n].bytes, vector = inner_ ? at_.vector(bytes) : 1;
-  const ptx::Type type = ptx::bits(bytes * 8);
+  const StepArray& array = plan_.arrays[n];
+  const unsigned vector = inner_ ? at_.vector(array) : 1, spacing = at_.spacing(array);
+  const ptx::Type type = ptx::bits(array.bytes * 8);
   Reg guard = in_centre;
   if (at_.halo_v.both() != 0)
     guard = code_.setp(
@@ -327,12 +329,12 @@ void StepWriter::store_row(unsigned n, unsigned row, const Reg& at, const Reg& i
   for (unsigned column = 0; column < at_.columns(); ++column) {
     const unsigned cell = row * at_.columns() + column;
     if (vector > 1 && column % vector == 0)
-      code_.when(together).st(ptx::Space::global, type, {at, column * bytes},
+      code_.when(together).st(ptx::Space::global, type, {at, column * spacing},
                               std::span(read_[n]).subspan(cell, vector));
     const Reg one =
         inner_ ? alone : code_.and_(pred, bit_of(own_.empty() ? mask_ : own_, cell), guard);
     const Reg first = turned_column(n, column, at);
-    code_.when(one).st(ptx::Space::global, type, {first, column * bytes}, read_[n][cell]);
+    code_.when(one).st(ptx::Space::global, type, {first, column * spacing}, read_[n][cell]);
   }
 }
 

@@ -73,8 +73,8 @@ std::vector<Access> accesses_of(const SequencePlan::Stage& stage) {
   std::vector<Access> all;
   for (std::size_t n = 0; n < stage.arrays.size(); ++n) {
     const StepArray& array = stage.plan.arrays[n];
-    for (const InstId store : array.stores)
-      all.push_back({stage.arrays[n], true, stage.rim->origin[store], {}});
+    for (const StepArray::Store& store : array.stores)
+      all.push_back({stage.arrays[n], true, stage.rim->origin[store.inst], {}});
     for (const StepArray::Load& load : array.loads)
       for (const StepArray::Case& one : load.cases)
         all.push_back({stage.arrays[n], false, stage.rim->origin[load.inst], one.offset});

@@ -220,12 +220,15 @@ private:
   // --- Arrays ------------------------------------------------------------------------------------
 
   void find_stores() {
-    refuse(StepStores(k_, region_, plan_, *reader_, *sizes_, places_).run(pins_));
+    // Those of rotations and of stages have one element of a place in each buffer.
+    const bool may_have_fields = asked_.stage == nullptr && asked_.motion == Motion::exchanged;
+    refuse(StepStores(k_, region_, plan_, *reader_, *sizes_, places_).run(pins_, may_have_fields));
   }
 
   void find_reads() {
     StepLoads loads(k_, region_, plan_, *reader_, *sizes_, places_);
     reads_ = loads.run(asked_.stage == nullptr ? nullptr : &pins_);
+    if (plan_.has_fields) reads_ = by_register(body_, reads_);
     plan_.refused = loads.refused;
     plan_.variables = std::move(loads.variables);
   }
@@ -258,16 +261,30 @@ private:
     refuse(Reason::step_no_array, "no array is read at constant offsets of what is written");
   }
 
-  // Each array from the parameter chosen for it; all other loads are of arrays that do not move.
+  // Each buffer from the parameter chosen for it; all other loads are of arrays that do not move.
   void take_all(const std::vector<unsigned>& chosen) {
-    for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
-      StepArray& array = plan_.arrays[n];
-      array.in = chosen[n];
+    auto next = chosen.begin();
+    for (StepArray& array : plan_.arrays) {
+      if (!plan_.is_first_field(array)) continue;
+      const unsigned in = *next++;
+      for (StepArray& field : plan_.arrays)
+        if (field.out == array.out) field.in = in;
       for (const StepRead& read : reads_)
-        if (read.parameter == array.in && !take(array, read)) return;
+        if (read.parameter == in && !take(field_of(array.out, read), read)) return;
     }
     for (const StepRead& read : reads_)
       if (std::ranges::find(chosen, read.parameter) == chosen.end()) others_.push_back(&read);
+  }
+
+  // That the load fits, or else the first one.
+  [[nodiscard]] StepArray& field_of(unsigned buffer, const StepRead& read) {
+    StepArray* first = nullptr;
+    for (StepArray& array : plan_.arrays) {
+      if (array.out != buffer) continue;
+      if (why_unfit(array, read).empty()) return array;
+      if (first == nullptr) first = &array;
+    }
+    return *first;
   }
 
   // Arrays that some stage stores to, this one or another.
@@ -326,15 +343,16 @@ private:
     take_all({now, old});
   }
 
-  // By array that is written: from which ones it may be computed, with their numbers of offsets.
-  [[nodiscard]] std::vector<StepCandidates> candidates(bool whole) const {
+  // By buffer that is written: from which ones it may be computed, with their numbers of offsets.
+  [[nodiscard]] std::vector<StepCandidates> candidates(bool whole) {
     std::vector<StepCandidates> result;
     for (const StepArray& array : plan_.arrays) {
-      std::map<unsigned, std::set<Offset>> fitting;
+      if (!plan_.is_first_field(array)) continue;
+      std::map<unsigned, std::set<std::pair<const StepArray*, Offset>>> fitting;
       std::set<unsigned> spoilt;
       for (const StepRead& read : reads_)
-        if (why_unfit(array, read).empty())
-          fitting[read.parameter].insert(find_offsets(array, read).offsets[0]);
+        if (const StepArray& field = field_of(array.out, read); why_unfit(field, read).empty())
+          fitting[read.parameter].emplace(&field, find_offsets(field, read).offsets[0]);
         else
           spoilt.insert(read.parameter);
       StepCandidates& made = result.emplace_back(StepCandidates{.out = array.out, .in = {}});
@@ -361,7 +379,8 @@ private:
                                                  read.where.bounds,
                                                  {},
                                                  part_of(array, read),
-                                                 !is_touched(array, read, reads_)});
+                                                 !is_touched(array, read, reads_),
+                                                 read.at.value_or(0)});
     const bool one = std::ranges::all_of(
         found.offsets, [&](const Offset& offset) { return offset == found.offsets[0]; });
     for (std::size_t n = 0; n < (one ? 1 : found.offsets.size()); ++n)
@@ -403,7 +422,7 @@ private:
     for (const StepRead* read : others_) {
       add_cases(*read);
       for (const AddressCase& one : read->cases)
-        sizes_->add_load(one.place, read->event->element_bytes * read->event->elements,
+        sizes_->add_load(one.place, read->event->element_bytes * read->elements(),
                          both(read->where, one.where));
     }
     plan_.conditions.insert(plan_.conditions.end(), equal_.conditions.begin(),

@@ -50,7 +50,9 @@ using Offset = std::array<int, 3>;
 // How the program's arrays move from launch to launch.
 enum class Motion : std::uint8_t { exchanged, rotated };
 
-// An array that the steps carry from one to the next.
+// An array that the steps carry from one to the next. Of structures each field is an array, as are
+// the planes of a buffer that has several of them behind one another: these have the same `in` and
+// `out`, and elements beside one another.
 struct StepArray {
   unsigned in = 0, out = 0; // parts of parameters
   unsigned bytes = 4;       // of an element: 1, 2, 4 or 8
@@ -58,8 +60,13 @@ struct StepArray {
   // Nothing is computed for it: the next launch finds in it what this one found in the first array.
   // It has no store.
   bool carried = false;
-  bool foreign = false;            // of a stage: another stage stores to it
-  std::vector<ptx::InstId> stores; // of which each thread that stores does some
+  bool foreign = false; // of a stage: another stage stores to it
+  // Of which each thread that stores does some; of a vector it is the register `at`.
+  struct Store {
+    ptx::InstId inst = 0;
+    unsigned at = 0;
+  };
+  std::vector<Store> stores;
   IntegerPolynomial element; // where the element of a place lies behind the array's begin, in bytes
   // At places within the bounds a load reads the element so far from the stored one.
   struct Case {
@@ -73,6 +80,7 @@ struct StepArray {
     std::optional<unsigned> part = std::nullopt; // of two the one that is loaded alone
     // Whether a place does it hangs on data, and nothing else tells that the element is touched.
     bool late = false;
+    unsigned at = 0; // the register of a vector that it goes to, if there are fields
     [[nodiscard]] const Offset& offset() const { return cases[0].offset; }
   };
   std::vector<Load> loads;
@@ -96,6 +104,7 @@ struct StepPlan {
   Why refused; // why this is no step kernel; nothing else is then valid
   // In rotation: first the one from now to next, then the one from old to now, which is carried.
   std::vector<StepArray> arrays;
+  bool has_fields = false; // vectors are loaded and stored register by register
   std::optional<contract::Rotation> rotation;
   std::array<Place, 3> places{};
   std::optional<StepRows> rows;
@@ -152,15 +161,23 @@ struct StepPlan {
   [[nodiscard]] bool is_place(ptx::RegId reg) const {
     return coordinates.contains(reg) || (rows && rows->numbers.contains(reg));
   }
-  [[nodiscard]] const StepArray::Load* load_of(ptx::InstId inst, const StepArray*& array) const {
-    for (const StepArray& candidate : arrays)
-      for (const StepArray::Load& load : candidate.loads)
-        if (load.inst == inst) {
-          array = &candidate;
-          return &load;
-        }
-    return nullptr;
+  // Of those of one buffer.
+  [[nodiscard]] bool is_first_field(const StepArray& array) const {
+    return &*std::ranges::find(arrays, array.out, &StepArray::out) == &array;
   }
+  // What an instruction loads of the arrays.
+  struct Loaded {
+    const StepArray* array;
+    const StepArray::Load* load;
+  };
+  [[nodiscard]] std::vector<Loaded> loads_of(ptx::InstId inst) const {
+    std::vector<Loaded> all;
+    for (const StepArray& array : arrays)
+      for (const StepArray::Load& load : array.loads)
+        if (load.inst == inst) all.push_back({&array, &load});
+    return all;
+  }
+  [[nodiscard]] bool is_load(ptx::InstId inst) const { return !loads_of(inst).empty(); }
 };
 
 // Whether arrays are exchanged or rotate is the program's: a kernel that reads two arrays beside

@@ -317,12 +317,34 @@ bool StepSizes::add_comparison(Term t, bool holds) {
 
 // --- Elements -----------------------------------------------------------------------------------
 
+// What a place has in the array's buffer, but for fields that lie further away than constants tell.
+std::vector<StepSizes::Structure> StepSizes::structures(const StepArray& array) const {
+  std::vector<Structure> all;
+  for (const StepArray& field : plan_.arrays) {
+    if (field.out != array.out) continue;
+    const auto behind = [&](const Structure& one) {
+      return (field.element - one.begin).constant();
+    };
+    const auto near =
+        std::ranges::find_if(all, [&](const Structure& one) { return behind(one).has_value(); });
+    if (near == all.end()) {
+      all.push_back({field.element, field.bytes});
+      continue;
+    }
+    const Number from = *behind(*near), first = std::min<Number>(from, 0);
+    near->begin = near->begin + IntegerPolynomial(first);
+    near->bytes = std::max<Number>(near->bytes, from + field.bytes) - first;
+  }
+  return all;
+}
+
 // No two elements of places that store or are read lie closer than an element. By strides s1 <= s2
-// <= s3 and widths w of the box: s1 is at least an element; s2 at least s1*(w1 - 1) and an element;
-// and so on. Two places differ at last in some axis, by at least its stride there; all others
-// together make up for less.
+// <= s3 and widths w of the box: s1 is at least an element, or a structure; s2 at least s1*(w1 - 1)
+// and an element; and so on. Two places differ at last in some axis, by at least its stride there;
+// all others together make up for less. Fields beside one another lie apart as all of that is wide.
 void StepSizes::require_apart(const StepArray& array) {
-  Expression room = number(array.bytes);
+  const std::vector<Structure> planes = structures(array);
+  Expression room = number(std::ranges::max_element(planes, {}, &Structure::bytes)->bytes);
   std::size_t n = 0;
   for (const unsigned axis : by_stride(array.element)) {
     const Expression stride = expression_of(array.element.along(axis));
@@ -331,6 +353,12 @@ void StepSizes::require_apart(const StepArray& array) {
     const Expression steps = minus(minus(around_[axis].end, around_[axis].first), number(1));
     room = plus(std::move(room), times(stride, steps));
   }
+  for (std::size_t a = 0; a < planes.size(); ++a)
+    for (std::size_t b = a + 1; b < planes.size(); ++b) {
+      const IntegerPolynomial far = planes[b].begin - planes[a].begin;
+      require(minus(larger(expression_of(far), expression_of(IntegerPolynomial(0) - far)), room),
+              "fields lie too close");
+    }
 }
 
 // Those of the box: what the guards leave of it, if that is less, is not told here.
@@ -358,6 +386,15 @@ void StepSizes::add_load(const IntegerPolynomialReader::Place& place, unsigned b
   touch(place.parameter, false, within(where), place.offset, bytes);
 }
 
+void StepSizes::add_buffer(const StepArray& array) {
+  require_apart(array);
+  for (const Structure& one : structures(array)) {
+    const auto bytes = static_cast<unsigned>(one.bytes);
+    touch(array.in, !array.foreign, around_, one.begin, bytes);
+    if (!array.carried && array.out != array.in) touch(array.out, true, around_, one.begin, bytes);
+  }
+}
+
 void StepSizes::finish() {
   for (unsigned axis = 0; axis < 3; ++axis) {
     const Expression size{{.kind = Token::Kind::block, .value = axis}};
@@ -381,12 +418,8 @@ void StepSizes::finish() {
       require(minus(size, threads(axis)), "several threads store to one element");
     require(minus(minus(box_[axis].end, box_[axis].first), number(1)), "nothing is stored");
   }
-  for (const StepArray& array : plan_.arrays) {
-    require_apart(array);
-    touch(array.in, !array.foreign, around_, array.element, array.bytes);
-    if (!array.carried && array.out != array.in)
-      touch(array.out, true, around_, array.element, array.bytes);
-  }
+  for (const StepArray& array : plan_.arrays)
+    if (plan_.is_first_field(array)) add_buffer(array);
   if (plan_.arrays.size() == 1) plan_.stored = stored(plan_.arrays[0]);
   plan_.box = box_;
   plan_.around = around_;

@@ -60,7 +60,13 @@ private:
   [[nodiscard]] Box within(const Bounded& where) const;
   void narrow(Box& box, const Bound& bound) const;
   void widen(unsigned axis, const contract::Expression& first, const contract::Expression& end);
+  struct Structure {
+    IntegerPolynomial begin;
+    Number bytes = 0;
+  };
+  [[nodiscard]] std::vector<Structure> structures(const StepArray& array) const;
   void require_apart(const StepArray& array);
+  void add_buffer(const StepArray& array);
   [[nodiscard]] contract::Elements stored(const StepArray& array) const;
   void touch(unsigned parameter, bool written, const Box& box, const IntegerPolynomial& offset,
              unsigned bytes);

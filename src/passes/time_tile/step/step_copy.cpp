@@ -14,18 +14,18 @@ std::optional<contract::CopyKernel> find_copy(const emulator::Kernel& kernel,
       plan.arrays.size() != 1 || !plan.stored || plan.value_slice.size() != 1)
     return std::nullopt;
   const StepArray& array = plan.arrays[0];
-  const StepArray* loaded = nullptr;
   const ptx::InstId id = plan.value_slice[0];
-  const StepArray::Load* const load = plan.load_of(id, loaded);
-  if (load == nullptr || load->part || array.stores.size() != 1 || load->cases.size() != 1 ||
-      load->offset() != Offset{})
-    return std::nullopt;
+  const auto loads = plan.loads_of(id);
+  if (loads.size() != 1 || array.stores.size() != 1) return std::nullopt;
+  const StepArray::Load& load = *loads[0].load;
+  if (load.part || load.cases.size() != 1 || load.offset() != Offset{}) return std::nullopt;
   const ptx::Body& body = kernel.body;
   const auto is_same = [](const ptx::Arg& stored, const ptx::Arg& value) {
     return stored.kind == ptx::Arg::Kind::reg && value.kind == ptx::Arg::Kind::reg &&
            stored.id == value.id;
   };
-  if (!std::ranges::equal(body.src(body.insts[array.stores[0]]), body.dst(body.insts[id]), is_same))
+  if (!std::ranges::equal(body.src(body.insts[array.stores[0].inst]), body.dst(body.insts[id]),
+                          is_same))
     return std::nullopt;
   return contract::CopyKernel{array.in, array.out, *plan.stored, plan.conditions};
 }

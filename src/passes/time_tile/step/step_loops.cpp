@@ -207,12 +207,10 @@ private:
   [[nodiscard]] std::set<InstId> copied() const {
     std::set<InstId> all(plan_.guard_slice.begin(), plan_.guard_slice.end());
     all.insert(plan_.value_slice.begin(), plan_.value_slice.end());
-    std::erase_if(all, [&](InstId id) {
-      const StepArray* array = nullptr;
-      return plan_.load_of(id, array) != nullptr;
-    });
+    std::erase_if(all, [&](InstId id) { return plan_.is_load(id); });
     for (const StepArray& array : plan_.arrays)
-      all.insert(array.stores.begin(), array.stores.end());
+      for (const StepArray::Store& store : array.stores)
+        all.insert(store.inst);
     for (const auto& [fork, side] : plan_.forks)
       all.insert(k_.cfg.blocks[fork].end - 1);
     for (const StepGuard& guard : plan_.guards)

@@ -117,8 +117,24 @@ bool has_all(const std::vector<Bound>& bounds, const std::vector<Bound>& some) {
 
 } // namespace
 
+std::vector<StepRead> by_register(const ptx::Body& body, const std::vector<StepRead>& reads) {
+  std::vector<StepRead> all;
+  for (const StepRead& read : reads) {
+    const auto registers = body.dst(body.insts[read.event->inst]);
+    for (unsigned at = 0; at < read.event->elements; ++at) {
+      if (registers[at].kind == ptx::Arg::Kind::sink) continue;
+      StepRead& one = all.emplace_back(read);
+      one.at = at;
+      for (auto* cases : {&one.cases, &one.impossible})
+        for (AddressCase& each : *cases)
+          each.place.offset = each.place.offset + IntegerPolynomial(at * read.event->element_bytes);
+    }
+  }
+  return all;
+}
+
 std::optional<unsigned> part_of(const StepArray& array, const StepRead& read) {
-  if (array.parts == 1 || read.event->elements != 1) return std::nullopt;
+  if (array.parts == 1 || read.elements() != 1) return std::nullopt;
   const IntegerPolynomial far = read.cases[0].place.offset - array.element;
   const auto bytes = far.terms().find({});
   return bytes != far.terms().end() && bytes->second % array.bytes != 0 ? 1U : 0U;
@@ -148,7 +164,7 @@ bool loads_memory(const ptx::Body& body, const ptx::Inst& inst) {
 bool holds_element(const ptx::Body& body, const ptx::Arg& arg, unsigned bytes) {
   if (arg.kind != ptx::Arg::Kind::reg || !arg.selector.empty()) return false;
   const unsigned width = ptx::bit_width(body.registers[arg.id].type);
-  return width == bytes * 8 || (bytes < 4 && (width == 16 || width == 32));
+  return width == bytes * 8 || (bytes < 4 && width >= 16) || (bytes == 4 && width == 64);
 }
 
 Why why_unfit(const ptx::Body& body, const StepArray& array, const StepRead& read) {
@@ -158,10 +174,11 @@ Why why_unfit(const ptx::Body& body, const StepArray& array, const StepRead& rea
   for (const Offset& offset : found.offsets)
     if (std::ranges::any_of(offset, [](int d) { return std::abs(d) > farthest_offset; }))
       return {Reason::step_index, "far from the element that is stored"};
-  if (read.event->element_bytes * array.parts != array.bytes || read.event->elements > array.parts)
+  if (read.event->element_bytes * array.parts != array.bytes || read.elements() > array.parts)
     return {Reason::step_element, "not as wide as the element that is stored"};
   if (inst.guard != ptx::none) return {Reason::step_form, "it is guarded by itself"};
-  for (const ptx::Arg& dst : body.dst(inst))
+  const auto registers = body.dst(inst);
+  for (const ptx::Arg& dst : read.at ? registers.subspan(*read.at, 1) : registers)
     if (!holds_element(body, dst, read.event->element_bytes) &&
         (dst.kind != ptx::Arg::Kind::sink || array.parts == 1))
       return {Reason::step_element, "into a register of another width"};

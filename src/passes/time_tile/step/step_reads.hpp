@@ -21,8 +21,13 @@ struct StepRead {
   Bounded where;      // of the branches in front of it
   bool is_all = true; // what these say
   std::vector<AddressCase> cases;
-  std::vector<AddressCase> impossible; // in launches that are usual
+  std::vector<AddressCase> impossible;       // in launches that are usual
+  std::optional<unsigned> at = std::nullopt; // of a vector that register alone
+  [[nodiscard]] unsigned elements() const { return at ? 1 : event->elements; }
 };
+
+// Each register of vectors by itself.
+std::vector<StepRead> by_register(const ptx::Body& body, const std::vector<StepRead>& reads);
 
 // By case the offset. On an axis with a period places are taken modulo it.
 struct StepOffsets {

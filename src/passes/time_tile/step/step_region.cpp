@@ -118,7 +118,7 @@ StepRegion find_region(const emulator::Kernel& kernel) {
 }
 
 std::string why_not_stored(const emulator::Kernel& kernel, const StepRegion& region,
-                           const std::map<ptx::InstId, unsigned>& groups, unsigned count) {
+                           const std::multimap<ptx::InstId, unsigned>& groups, unsigned count) {
   std::map<BlockId, std::vector<bool>> stored; // at the begin of a block, on each way to it
   stored[region.head].resize(count);
   for (const BlockId block : region.blocks) {
@@ -127,7 +127,8 @@ std::string why_not_stored(const emulator::Kernel& kernel, const StepRegion& reg
     std::vector<bool> now = begin->second;
     const analysis::Block& code = kernel.cfg.blocks[block];
     for (ptx::InstId id = code.first; id < code.end; ++id)
-      if (const auto group = groups.find(id); group != groups.end()) now[group->second] = true;
+      for (auto [group, end] = groups.equal_range(id); group != end; ++group)
+        now[group->second] = true;
     for (const BlockId next : code.succs) {
       if (!region.has(next) || !is_forward(kernel.cfg, block, next)) {
         if (std::ranges::find(now, false) != now.end()) return "some threads do not store";

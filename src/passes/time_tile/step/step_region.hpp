@@ -35,6 +35,6 @@ inline bool is_forward(const analysis::Cfg& cfg, analysis::BlockId from, analysi
 // Each way from the head on does a store of each group, or several, of which the last one counts.
 // Empty, or why not.
 std::string why_not_stored(const emulator::Kernel& kernel, const StepRegion& region,
-                           const std::map<ptx::InstId, unsigned>& groups, unsigned count);
+                           const std::multimap<ptx::InstId, unsigned>& groups, unsigned count);
 
 } // namespace ptxasw::passes

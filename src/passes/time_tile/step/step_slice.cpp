@@ -47,8 +47,8 @@ Why StepSlice::run(std::span<const StepRead* const> others) {
       refuse(Reason::step_form, body_.insts[branch], written_behind);
   }
   for (const StepArray& array : plan_.arrays)
-    for (const InstId store : array.stores)
-      for (const Arg& part : body_.src(body_.insts[store]))
+    for (const StepArray::Store& store : array.stores)
+      for (const Arg& part : body_.src(body_.insts[store.inst]))
         values.push_back(part);
   for (const auto& [fork, side] : plan_.forks)
     values.push_back(
@@ -81,9 +81,7 @@ bool StepSlice::is_chosen_by_data(InstId table) const {
   analysis::for_each_use(body_, body_.insts[table], need);
   while (const auto reg = work.next())
     for (const InstId id : on_way_[*reg]) {
-      const StepArray* array = nullptr;
-      if (plan_.load_of(id, array) != nullptr || plan_.late.contains(id) ||
-          !has_all_(k_.cfg.block_of[id]))
+      if (plan_.is_load(id) || plan_.late.contains(id) || !has_all_(k_.cfg.block_of[id]))
         return true;
       analysis::for_each_use(body_, body_.insts[id], need);
     }
@@ -136,8 +134,7 @@ std::vector<InstId> StepSlice::slice_of(std::span<const Arg> roots) {
     for (const InstId id : on_way_[*reg]) {
       if (!needed.insert(id).second) continue;
       if (!may_be_copied(id)) break;
-      const StepArray* array = nullptr;
-      if (plan_.load_of(id, array) != nullptr) continue;
+      if (plan_.is_load(id)) continue;
       for (const Arg& src : body_.src(body_.insts[id]))
         need(src);
       for (const ptx::Address& address : body_.addr(body_.insts[id]))
@@ -159,8 +156,7 @@ void StepSlice::check_order(std::span<const InstId> slice) {
   };
   for (const InstId id : slice) {
     const Inst& inst = body_.insts[id];
-    const StepArray* array = nullptr;
-    if (plan_.load_of(id, array) == nullptr)
+    if (!plan_.is_load(id))
       analysis::for_each_use(body_, inst, [&](ptx::RegId reg) {
         if (is_missing(reg)) refuse(Reason::step_form, inst, written_behind);
       });

@@ -1,4 +1,5 @@
-// Each store is of the element of a place; all stores of an array are of the same.
+// Each store is of the element of a place; all stores of an array are of the same. A buffer that
+// has several elements of a place is several arrays, its fields.
 #include "passes/time_tile/step/step_stores.hpp"
 
 #include "analysis/reachability.hpp"
@@ -17,18 +18,31 @@ using ptx::Inst;
 
 namespace {
 
-unsigned bytes_of(const Event& event) {
-  return event.element_bytes * event.elements;
+// As one element, or each register by itself.
+bool has_element_size(const Event& event, bool by_register) {
+  return event.elements == 1 || by_register ? event.element_bytes <= 8
+                                            : event.elements == 2 && event.element_bytes == 4;
 }
 
-bool has_element_size(const Event& event) {
-  return event.elements == 1 ? event.element_bytes <= 8
-                             : event.elements == 2 && event.element_bytes == 4;
+// Whatever the place is, as far as constants tell.
+bool lie_beside(const StepArray& a, const StepArray& b) {
+  const IntegerPolynomial far = b.element - a.element;
+  const auto bytes = far.constant();
+  return far == far.elsewhere() && (!bytes || *bytes >= a.bytes || -*bytes >= b.bytes);
 }
 
 } // namespace
 
-Why StepStores::run(const StepPins& pins) {
+Why StepStores::run(const StepPins& pins, bool may_have_fields) {
+  Why why = add_all(pins);
+  if (why.empty() || !may_have_fields) return why;
+  plan_.arrays.clear();
+  groups_.clear();
+  plan_.has_fields = true;
+  return add_all(pins);
+}
+
+Why StepStores::add_all(const StepPins& pins) {
   for (const Event& event : k_.trace.events)
     if (event.kind == EventKind::store)
       if (Why why = add(event, pins); !why.empty()) return why;
@@ -40,7 +54,8 @@ Why StepStores::run(const StepPins& pins) {
 // Empty, or why the store is none of an element.
 Why StepStores::why_no_element(const Event& event, const Inst& inst) const {
   if (event.space != ptx::Space::global) return {Reason::memory_kind, "not to global memory"};
-  if (!has_element_size(event)) return {Reason::step_element, "not one element of at most 8 bytes"};
+  if (!has_element_size(event, plan_.has_fields))
+    return {Reason::step_element, "not one element of at most 8 bytes"};
   if (inst.guard != ptx::none) return {Reason::step_stores, "it is guarded by itself"};
   for (const StepLoop& loop : places_.loops())
     if (!k_.loops.contains(loop.number, event.block))
@@ -67,38 +82,47 @@ Why StepStores::add(const Event& event, const StepPins& pins) {
   if (where.of_places) where = {}; // it would rest on what is asked here
   if (!reading.ranges.empty()) sizes_.add_bounded(where);
   sizes_.add_ranges(reading.ranges, where);
-  const auto same = std::ranges::find(plan_.arrays, place->parameter, &StepArray::out);
-  groups_.emplace(event.inst, static_cast<unsigned>(same - plan_.arrays.begin()));
-  if (same == plan_.arrays.end())
-    plan_.arrays.push_back({.out = place->parameter,
-                            .bytes = bytes_of(event),
-                            .parts = event.elements,
-                            .stores = {event.inst},
-                            .element = pins.by_place(place->parameter, place->offset),
-                            .loads = {}});
-  else if (!add_to(*same, event, place->offset, where))
-    return at_line(k_.body, inst, Reason::step_stores, "a second store to the array");
+  const unsigned parts = plan_.has_fields ? 1 : event.elements;
+  for (unsigned at = 0; at < event.elements; at += parts)
+    if (!add({.out = place->parameter,
+              .bytes = event.element_bytes * parts,
+              .parts = parts,
+              .stores = {{event.inst, at}},
+              .element = place->offset + IntegerPolynomial(at * event.element_bytes),
+              .loads = {}},
+             where, pins))
+      return at_line(k_.body, inst, Reason::step_stores, "a second store to the array");
   return {};
 }
 
 // To the element that another store of the array has: one may be of some places only, where the
-// compiler knew a coordinate.
-bool StepStores::add_to(StepArray& array, const Event& event, const IntegerPolynomial& element,
-                        const Bounded& where) {
-  if (array.bytes != bytes_of(event) || array.parts != event.elements) return false;
-  if (array.element != element) {
-    if (!agree(array.element, element, where.bounds)) return false;
-    sizes_.add_bounded(where);
+// compiler knew a coordinate. Or to another field.
+bool StepStores::add(StepArray element, const Bounded& where, const StepPins& pins) {
+  const StepArray::Store store = element.stores[0];
+  for (std::size_t n = 0; n < plan_.arrays.size(); ++n) {
+    StepArray& array = plan_.arrays[n];
+    if (array.out != element.out) continue;
+    const bool is_same = array.element == element.element;
+    if (is_same || agree(array.element, element.element, where.bounds)) {
+      if (array.bytes != element.bytes || array.parts != element.parts) return false;
+      if (!is_same) sizes_.add_bounded(where);
+      array.stores.push_back(store);
+      groups_.emplace(store.inst, static_cast<unsigned>(n));
+      return true;
+    }
+    if (!plan_.has_fields || !lie_beside(array, element)) return false;
   }
-  array.stores.push_back(event.inst);
+  groups_.emplace(store.inst, static_cast<unsigned>(plan_.arrays.size()));
+  element.element = pins.by_place(element.out, element.element);
+  plan_.arrays.push_back(std::move(element));
   return true;
 }
 
 bool is_behind_store(const analysis::Cfg& cfg, const StepArray& array, ptx::InstId load) {
   const analysis::BlockId there = cfg.block_of[load];
-  return std::ranges::any_of(array.stores, [&](ptx::InstId store) {
-    const analysis::BlockId from = cfg.block_of[store];
-    return from == there ? store < load
+  return std::ranges::any_of(array.stores, [&](const StepArray::Store& store) {
+    const analysis::BlockId from = cfg.block_of[store.inst];
+    return from == there ? store.inst < load
                          : analysis::reached_from(cfg, from, analysis::no_block)[there];
   });
 }

@@ -16,13 +16,13 @@ public:
       : k_(kernel), region_(region), plan_(plan), reader_(reader), sizes_(sizes), places_(places) {}
 
   // Empty, or why the stores are none of a step. `pins`: of one of several launches, else none.
-  Why run(const StepPins& pins);
+  Why run(const StepPins& pins, bool may_have_fields);
 
 private:
+  Why add_all(const StepPins& pins);
   [[nodiscard]] Why why_no_element(const emulator::Event& event, const ptx::Inst& inst) const;
   Why add(const emulator::Event& event, const StepPins& pins);
-  bool add_to(StepArray& array, const emulator::Event& event, const IntegerPolynomial& element,
-              const Bounded& where);
+  bool add(StepArray element, const Bounded& where, const StepPins& pins);
 
   emulator::Kernel& k_;
   const StepRegion& region_;
@@ -30,7 +30,7 @@ private:
   const IntegerPolynomialReader& reader_;
   StepSizes& sizes_;
   const StepPlaces& places_;
-  std::map<ptx::InstId, unsigned> groups_; // of stores: the number of the array
+  std::multimap<ptx::InstId, unsigned> groups_; // of stores: the numbers of their arrays
 };
 
 // A thread may come to the load behind a store to the array.
