@@ -71,6 +71,30 @@ TEST(StepEntries, OfThePlane) {
   EXPECT_EQ(*read, contract);
 }
 
+// Two buffers change places, whatever fields they have.
+TEST(StepEntries, OfVectors) {
+  Options options;
+  options.steps = 3;
+  const std::string text = text_of("passes/time_tile/forms/float4_b.ptx");
+  const auto made = entries_of(text, options);
+  ASSERT_EQ(made.size(), 1U);
+  const auto& [kernel, vectors] = *made.begin();
+  EXPECT_THAT(vectors.outcome, HasSubstr("from parameter 1 to 0 (4 elements of a place)"));
+  ASSERT_EQ(vectors.steps.size(), 1U);
+  EXPECT_EQ(vectors.steps[0].swaps, (std::vector<contract::Swap>{{1, 0}}));
+  EXPECT_EQ(vectors.steps[0].touched.size(), 2U);
+  const ptx::Module module = ptx::parse(text + vectors.text, "both.ptx");
+  const contract::Contract contract{.kernel = kernel,
+                                    .parameters = 4,
+                                    .parameter_bytes = 24,
+                                    .places = passes::places_of(module, module.functions[0]),
+                                    .variants = {{.entry = kernel, .name = "original"}},
+                                    .steps = vectors.steps};
+  const auto read = contract::decode(contract::encode(contract));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+}
+
 // So that one may begin while the one in front of it ends (PTX ISA: griddepcontrol, sm_90, 7.8).
 TEST(StepEntries, WaitForWhatIsInFrontOfThemBeforeTheyTouchMemory) {
   Options options;

@@ -379,17 +379,24 @@ std::string describe_step(const StepPlan& plan) {
                        contract::to_word(plan.copy->from), contract::to_word(plan.copy->to));
   std::vector<std::string> swaps;
   for (const StepArray& array : plan.arrays) {
+    if (!plan.is_first_field(array)) continue;
     std::set<Offset> offsets;
-    for (const StepArray::Load& load : array.loads)
-      offsets.insert(load.offset());
+    std::size_t fields = 0;
+    for (const StepArray& field : plan.arrays)
+      if (field.out == array.out) {
+        ++fields;
+        for (const StepArray::Load& load : field.loads)
+          offsets.insert(load.offset());
+      }
     std::vector<std::string> texts;
     for (const Offset& offset : offsets)
       texts.push_back(fmt::format("({})", fmt::join(offset, ",")));
+    const std::string several = fields == 1 ? "" : fmt::format(" ({} elements of a place)", fields);
     const std::string reads = fmt::format("reads {}", fmt::join(texts, " ")),
                       in = contract::to_word(array.in);
     swaps.push_back(array.carried ? fmt::format("of the older array {} {}", in, reads)
-                                  : fmt::format("from parameter {} to {}, {}", in,
-                                                contract::to_word(array.out), reads));
+                                  : fmt::format("from parameter {} to {}{}, {}", in,
+                                                contract::to_word(array.out), several, reads));
   }
   if (plan.rotation)
     return fmt::format("a time step of three arrays in rotation {}", fmt::join(swaps, ", "));

@@ -156,7 +156,7 @@ ld.global.f32 %f1, [%rd5];
 st.global.f32 [%rd6], %f1;
 st.global.f32 [%rd6+4], %f1;
 )"),
-              HasSubstr("elements lie too close"));
+              HasSubstr("fields lie too close"));
   EXPECT_THAT(refused(R"(
 ld.global.f32 %f1, [%rd5];
 st.global.f32 [%rd6], %f1;

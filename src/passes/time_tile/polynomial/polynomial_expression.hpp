@@ -25,6 +25,12 @@ inline contract::Expression minus(contract::Expression a, const contract::Expres
 inline contract::Expression times(contract::Expression a, const contract::Expression& b) {
   return combine(contract::Token::Kind::multiply, std::move(a), b);
 }
+inline contract::Expression smaller(contract::Expression a, const contract::Expression& b) {
+  return combine(contract::Token::Kind::least, std::move(a), b);
+}
+inline contract::Expression larger(contract::Expression a, const contract::Expression& b) {
+  return combine(contract::Token::Kind::most, std::move(a), b);
+}
 // Of a polynomial without coordinates.
 contract::Expression expression_of(const IntegerPolynomial& whole);
 
