@@ -60,6 +60,24 @@ std::optional<Multiple> in_multiples(const IntegerPolynomial& whole, unsigned ax
   return made;
 }
 
+// A sum of places and of numbers that are not negative.
+bool is_natural(const IntegerPolynomial& whole) {
+  return std::ranges::all_of(whole.terms(), [](const auto& term) {
+    const auto& [product, coefficient] = term;
+    return coefficient >= 0 && (product.empty() || (product.size() == 1 && product[0].is_axis));
+  });
+}
+
+// Divided by its smallest coefficient, if that divides all of it.
+IntegerPolynomial without_factor(const IntegerPolynomial& whole) {
+  Number least = 0;
+  for (const auto& [product, coefficient] : whole.terms()) {
+    const Number size = coefficient < 0 ? -coefficient : coefficient;
+    least = least == 0 ? size : std::min(least, size);
+  }
+  return least > 1 ? quotient(whole, IntegerPolynomial(least)).value_or(whole) : whole;
+}
+
 class Splitter {
 public:
   Splitter(const IntegerPolynomialReader& reader, sym::Context& context)
@@ -79,9 +97,11 @@ private:
     switch (c_.kind(t)) {
     case Kind::and_: return split_all(t, true, holds);
     case Kind::or_: return split_all(t, false, holds);
+    case Kind::ult:
+      if (auto apart = ends_apart(t, holds)) return apart;
+      return compare(t, holds);
     case Kind::eq:
-    case Kind::slt:
-    case Kind::ult: return compare(t, holds);
+    case Kind::slt: return compare(t, holds);
     default: return std::nullopt;
     }
   }
@@ -104,16 +124,41 @@ private:
     return holds == conjunction ? before : std::optional(std::move(other));
   }
 
+  // An unsigned i - c < n, as compilers write c <= i < c + n of the number of a thread, where it
+  // stands for a row that is the first or the last one: i - c may be less than 0.
+  std::optional<Disjuncts> ends_apart(Term t, bool holds) {
+    const Term a = c_.args(t)[0], b = c_.args(t)[1];
+    const unsigned width = c_.width(a);
+    if (!reader_.row() || (width != 32 && width != 64)) return std::nullopt;
+    Reading reading{.ranges = {}, .choices = &choices_, .open = {}};
+    const auto value = reader_.read(a, reading), end = reader_.read(b, reading);
+    if (!value || !end) return std::nullopt;
+    const IntegerPolynomial beside = *value - reader_.thread(0);
+    if (beside != beside.elsewhere() || !seems_negative(beside)) return std::nullopt;
+    const Term from = c_.not_(c_.slt(a, c_.constant(width, 0)));
+    auto ways = split(c_.and_(from, c_.slt(a, b)), holds);
+    if (ways)
+      for (Bounded& way : *ways)
+        way.ranges.push_back({*end, 0, (Number{1} << (width - 1)) - 1});
+    return ways;
+  }
+
   // a - b is a coordinate, or a negated one, and something that is the same for all.
   std::optional<Disjuncts> compare(Term t, bool holds) {
-    const Term left = c_.args(t)[0], right = c_.args(t)[1];
+    Term left = c_.args(t)[0], right = c_.args(t)[1];
+    if (c_.kind(t) == Kind::eq && c_.width(left) < 32) { // lower bits
+      left = c_.zext(left, 32);
+      right = c_.zext(right, 32);
+    }
     const unsigned width = c_.width(left);
     if (width != 32 && width != 64) return std::nullopt;
     Reading reading{.ranges = {}, .choices = &choices_, .open = {}};
-    const auto a = reader_.read(left, reading), b = reader_.read(right, reading);
+    const bool is_sign = c_.kind(t) == Kind::slt && c_.value(right) == sym::Bits{0};
+    const auto a = is_sign ? reader_.like_in_sign(left, reading) : reader_.read(left, reading),
+               b = reader_.read(right, reading);
     if (reading.open.valid()) return compare_by_sides(t, holds, reading.open);
     if (!a || !b) return std::nullopt;
-    const IntegerPolynomial difference = *a - *b;
+    IntegerPolynomial difference = *a - *b;
     if (difference.too_large() || !difference.is_linear()) return std::nullopt;
     Bounded made{.bounds = {}, .edges = {}, .ranges = std::move(reading.ranges)};
     // What the machine compares are these numbers; equal they are if they are equal modulo 2^width.
@@ -124,6 +169,8 @@ private:
       for (const IntegerPolynomial& number : {*a, *b})
         made.ranges.push_back(in_type(number, width, c_.kind(t) == Kind::slt));
     }
+    if (is_sign && is_natural(difference)) return holds ? Disjuncts{} : Disjuncts{std::move(made)};
+    difference = without_factor(difference); // m * (x - n) < 0 is x - n < 0
     const bool equal = c_.kind(t) == Kind::eq;
     if (difference == difference.elsewhere())
       return same_for_all(equal, difference, holds, std::move(made));

@@ -15,16 +15,6 @@ using emulator::AtomKind;
 using sym::Kind;
 using sym::Term;
 
-namespace {
-
-// The number of `width` bits, signed.
-Number signed_value(sym::Bits bits, unsigned width) {
-  const sym::Bits sign = sym::Bits{1} << (width - 1);
-  return static_cast<Number>((bits ^ sign)) - static_cast<Number>(sign);
-}
-
-} // namespace
-
 std::optional<unsigned> IntegerPolynomialReader::parameter_of(Term atom) const {
   const sym::Atom& info = c_.atom_info(atom);
   if (info.kind != static_cast<std::uint32_t>(AtomKind::parameter)) return std::nullopt;
@@ -62,7 +52,7 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::read(Term t, Reading& 
   case Kind::zext:
   case Kind::sext: return extended(t, reading);
   case Kind::extract: // the same number, modulo less
-    if (c_.low(t) != 0) return std::nullopt;
+    if (c_.low(t) != 0) return bits_of(t, reading);
     return read(c_.args(t)[0], reading);
   case Kind::ite: return chosen(t, reading);
   case Kind::udiv:
@@ -167,32 +157,11 @@ bool IntegerPolynomialReader::is_no_row(Term condition) const {
   return (*a == *row_ && b->is_zero()) || (*b == *row_ && a->is_zero());
 }
 
-// q * row + x, where 0 <= x < row, is divided: of 0 <= q the result is q and x, signed or not.
-std::optional<IntegerPolynomialReader::Divided>
-IntegerPolynomialReader::by_row(Term t, Reading& reading) const {
-  if (!row_) return std::nullopt;
-  Reading made{.ranges = {}, .choices = reading.choices, .open = {}};
-  const auto a = read(c_.args(t)[0], made);
-  reading.open = made.open;
-  if (!a) return std::nullopt;
-  const auto by = read(c_.args(t)[1], made);
-  reading.open = made.open;
-  if (!by || *by != *row_) return std::nullopt;
-  const auto x = IntegerPolynomial::coordinate(0);
-  auto whole = quotient(*a - x, *row_);
-  if (!whole || !whole->along(0).is_zero()) return std::nullopt;
-  const bool is_signed = c_.kind(t) == Kind::sdiv || c_.kind(t) == Kind::srem;
-  const Number last = (Number{1} << (c_.width(t) - (is_signed ? 1 : 0))) - 1;
-  if (*a != thread(0)) made.ranges.push_back({*a, 0, last});
-  // Of a longer number the low bits.
-  if (c_.kind(c_.args(t)[1]) == Kind::extract) made.ranges.push_back({*by, 1, last});
-  reading.ranges.insert(reading.ranges.end(), made.ranges.begin(), made.ranges.end());
-  return Divided{std::move(*whole), x};
-}
-
 std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Reading& reading) const {
   const Term narrow = c_.args(t)[0];
   const unsigned width = c_.width(narrow);
+  const bool is_part = c_.kind(narrow) == Kind::extract && (c_.low(narrow) != 0 || width < 32);
+  if (is_part || (c_.kind(narrow) == Kind::poly && width < 32)) return bits_of(t, reading);
   if (width == 1) { // 1, or -1 with a sign, where the condition holds
     const auto side = side_of(narrow, reading);
     if (!side) return std::nullopt;
@@ -224,68 +193,6 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading
   return side ? read(c_.args(t)[*side ? 1 : 2], reading) : std::nullopt;
 }
 
-namespace {
-
-// Within a value that is extended, or of which the low half is left (no less: 32 bits hold it), and
-// that is something else where a divisor is zero.
-struct Bare {
-  Term value;
-  std::vector<Term> divisors; // that are not zero
-};
-
-Bare without_width(const sym::Context& c, Term t) {
-  Bare bare{t, {}};
-  for (;;) {
-    const Kind kind = c.kind(bare.value);
-    const auto args = c.args(bare.value);
-    const bool is_low =
-        kind == Kind::extract && c.low(bare.value) == 0 && c.width(bare.value) >= 32;
-    if (kind == Kind::zext || kind == Kind::sext || is_low) {
-      bare.value = args[0];
-    } else if (kind == Kind::ite && c.kind(args[0]) == Kind::eq && c.value(args[1])) {
-      const auto compared = c.args(args[0]);
-      const bool is_second = c.value(compared[1]) == sym::Bits{0};
-      if (!is_second && c.value(compared[0]) != sym::Bits{0}) return bare;
-      bare.divisors.push_back(compared[is_second ? 0 : 1]);
-      bare.value = args[2];
-    } else {
-      return bare;
-    }
-  }
-}
-
-} // namespace
-
-// a / b or a % b of 64 bits, as compilers write it: of 32 bits where that is enough. It is for all
-// a and b below 2^31 that are not negative, whatever the branch asks.
-std::optional<IntegerPolynomial> IntegerPolynomialReader::divided_alike(Term t,
-                                                                        Reading& reading) const {
-  for (const std::size_t side : {1, 2}) {
-    const Bare narrow = without_width(c_, c_.args(t)[side]),
-               wide = without_width(c_, c_.args(t)[3 - side]);
-    const Kind kind = c_.kind(wide.value);
-    if ((kind != Kind::udiv && kind != Kind::urem) || c_.kind(narrow.value) != kind ||
-        c_.width(narrow.value) != 32 || c_.width(wide.value) != 64)
-      continue;
-    const std::array numbers{c_.args(wide.value)[0], c_.args(wide.value)[1]},
-        low{c_.extract(numbers[0], 0, 32), c_.extract(numbers[1], 0, 32)};
-    const auto is_divisor = [&](Term one) { return one == numbers[1] || one == low[1]; };
-    if (low[0] != c_.args(narrow.value)[0] || low[1] != c_.args(narrow.value)[1] ||
-        !std::ranges::all_of(narrow.divisors, is_divisor) ||
-        !std::ranges::all_of(wide.divisors, is_divisor))
-      continue;
-    auto value = read(wide.value, reading);
-    if (!value) return std::nullopt;
-    for (const Term number : numbers) {
-      const auto whole = read(number, reading);
-      if (!whole) return std::nullopt;
-      reading.ranges.push_back({*whole, number == numbers[1] ? 1 : 0, (Number{1} << 31) - 1});
-    }
-    return value;
-  }
-  return std::nullopt;
-}
-
 // A choice between equal numbers.
 std::optional<IntegerPolynomial> IntegerPolynomialReader::alike(Term t, Reading& reading) const {
   Reading both{.ranges = {}, .choices = reading.choices, .open = {}};
@@ -302,61 +209,6 @@ std::optional<bool> IntegerPolynomialReader::side_of(Term condition, Reading& re
       return known->second;
   reading.open = condition;
   return std::nullopt;
-}
-
-namespace {
-
-// Less than 0, as it seems: what is the longest product in it multiplied with? What the number is
-// that places have in common.
-bool seems_negative(const IntegerPolynomial& whole) {
-  const IntegerPolynomial common = whole.elsewhere();
-  const auto longest = std::ranges::max_element(common.terms(), {},
-                                                [](const auto& term) { return term.first.size(); });
-  return longest != common.terms().end() && longest->second < 0;
-}
-
-// Where x + c + k*n comes to the next multiple of n: at (k + 1)*n, or at k*n if c is negative. At
-// least 1. A guess: that it is the right one is a condition.
-sym::Bits next_multiple(const IntegerPolynomial& a, const IntegerPolynomial& n) {
-  Number times = 0;
-  if (n.terms().size() == 1 && !n.constant()) {
-    const auto& [product, coefficient] = *n.terms().begin();
-    const auto found = a.terms().find(product);
-    if (found != a.terms().end()) times = found->second / coefficient;
-  }
-  if (!seems_negative(a - n * IntegerPolynomial(times))) ++times;
-  return static_cast<sym::Bits>(std::clamp<Number>(times, 1, 8));
-}
-
-} // namespace
-
-// a % n is a - (k-1)*n, or a - k*n, of 0 <= a: whichever is at least 0 and less than n. Which one
-// that is a comparison with k*n decides; that it is, is a condition.
-std::optional<IntegerPolynomial> IntegerPolynomialReader::remainder(Term t,
-                                                                    Reading& reading) const {
-  const Term a = c_.args(t)[0], n = c_.args(t)[1];
-  if (reading.choices == nullptr) return std::nullopt;
-  const auto value = read(a, reading);
-  const auto by = value ? read(n, reading) : std::nullopt;
-  if (!by) return std::nullopt;
-  const bool is_signed = c_.kind(t) == Kind::srem;
-  const sym::Bits times = next_multiple(*value, *by);
-  const Term multiple = c_.mul(c_.constant(c_.width(n), times), n);
-  const Term below = is_signed ? c_.slt(a, multiple) : c_.ult(a, multiple);
-  const auto known = reading.choices->find(below);
-  if (known == reading.choices->end()) {
-    reading.open = below;
-    return std::nullopt;
-  }
-  const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
-  const IntegerPolynomial rest =
-      *value - *by * IntegerPolynomial(static_cast<Number>(times) - (known->second ? 1 : 0));
-  for (const IntegerPolynomial& number : {*value, *by})
-    reading.ranges.push_back({number, 0, end - 1});
-  reading.ranges.push_back({*by - rest, 1, end, "what is taken modulo a size is not next to it"});
-  if (times != 1)
-    reading.ranges.push_back({rest, 0, end, "what is taken modulo a size is not next to it"});
-  return rest;
 }
 
 std::optional<IntegerPolynomialReader::Place>

@@ -44,6 +44,24 @@ struct Meaning {
   std::map<unsigned, std::uint32_t> sizes; // of blocks, by axis, that the launch has to have
 };
 
+// The number of `width` bits, signed.
+inline Number signed_value(sym::Bits bits, unsigned width) {
+  const sym::Bits sign = sym::Bits{1} << (width - 1);
+  return static_cast<Number>((bits ^ sign)) - static_cast<Number>(sign);
+}
+
+// Less than 0, as it seems: what is the longest product in it multiplied with? What the number is
+// that places have in common.
+bool seems_negative(const IntegerPolynomial& whole);
+
+// value / by or value % by, as compilers write it where `by` is a number: with shifts, masks and
+// products. Quotients are those of 0 <= value <= most.
+struct DividedByNumber {
+  IntegerPolynomial value;
+  Number by = 0, most = 0;
+  bool is_rest = false;
+};
+
 class IntegerPolynomialReader {
 public:
   // `row`: the atom of x stands for the number of the thread, of places that lie row by row: it is
@@ -61,6 +79,13 @@ public:
 
   // A number that is the term modulo 2^width, if the ranges added to `reading` hold.
   [[nodiscard]] std::optional<IntegerPolynomial> read(sym::Term t, Reading& reading) const;
+
+  // A number that is less than 0 where the term is, with its sign.
+  [[nodiscard]] std::optional<IntegerPolynomial> like_in_sign(sym::Term t, Reading& reading) const;
+
+  // Of an extract, or of one that is extended.
+  [[nodiscard]] std::optional<DividedByNumber> divided_by_number(sym::Term t,
+                                                                 Reading& reading) const;
 
   // A pointer that is a parameter, or part of one, and the distance from it.
   struct Place {
@@ -90,6 +115,14 @@ private:
     IntegerPolynomial quotient, rest;
   };
   [[nodiscard]] std::optional<Divided> by_row(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<Divided> in_rows(const IntegerPolynomial& value) const;
+  // Of an extract, or of an extended one.
+  [[nodiscard]] std::optional<IntegerPolynomial> bits_of(sym::Term t, Reading& reading) const;
+  struct Fraction;
+  [[nodiscard]] std::optional<Fraction> fraction(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<sym::Term> term_of(const IntegerPolynomial& whole) const;
+  struct Multiple;
+  [[nodiscard]] std::optional<Divided> next_to(const Multiple& multiple, Reading& reading) const;
   [[nodiscard]] bool is_part_of_thread(const IntegerPolynomial& value) const;
   [[nodiscard]] bool is_no_row(sym::Term condition) const;
 

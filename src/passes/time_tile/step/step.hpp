@@ -97,6 +97,7 @@ struct StepGuard {
 // thread's number.
 struct StepRows {
   IntegerPolynomial length, count; // of rows
+  bool all = false;                // that there are no other threads is a condition
   std::set<ptx::RegId> numbers;    // registers that hold the number of the thread
 };
 

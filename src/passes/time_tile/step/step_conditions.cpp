@@ -90,8 +90,18 @@ void StepSizes::add_guard(Term fact) {
 
 // Not the first one of all, or not the last one.
 bool StepSizes::add_bounds(Term fact) {
-  const auto ways = split(reader_, c_, fact, true);
-  if (!ways || ways->size() != 1) return false;
+  auto ways = split(reader_, c_, fact, true);
+  if (!ways || ways->empty() || (ways->size() != 1 && !plan_.rows)) return false;
+  // Rows that are told by the numbers of threads: ways in which no place is, which is a condition.
+  const auto impossible =
+      std::stable_partition(ways->begin(), ways->end(), [&](const Bounded& one) {
+        return ways->size() == 1 || usual_places(one) > 0;
+      });
+  if (impossible - ways->begin() != 1) return false;
+  for (auto one = impossible; one != ways->end(); ++one) {
+    add_bounded(*one);
+    require_none(*one);
+  }
   const Bounded& way = (*ways)[0];
   if (way.of_places) return false;
   for (const InRange& range : way.ranges)
@@ -290,10 +300,18 @@ StepSizes::covering_launch(const std::function<std::uint64_t()>& threads) const 
   return launch;
 }
 
+// As many threads as places, if there may be no others.
+void StepSizes::add_rows_of(contract::Quantities& launch) const {
+  if (!plan_.rows || !plan_.rows->all) return;
+  const auto all = evaluate(expression_of(plan_.rows->length * plan_.rows->count), launch);
+  if (all && *all > 0) launch.threads[0] = static_cast<std::uint64_t>(*all);
+}
+
 // Below 0 where it ends before it begins.
 std::optional<Number> StepSizes::usual_length(const Span& span, std::uint64_t size) const {
   contract::Quantities launch = covering_launch([size] { return size; });
   launch.parameter = [size](unsigned) -> std::optional<std::uint64_t> { return size; };
+  add_rows_of(launch);
   const auto first = evaluate(span.first, launch), end = evaluate(span.end, launch);
   return first && end ? std::optional(*end - *first) : std::nullopt;
 }
@@ -345,6 +363,7 @@ bool StepSizes::can_hold(std::string& why) const {
         value->second = sizes[random(sizes.size())] * (random(4) == 0 ? 100 : 1);
       return value->second;
     };
+    add_rows_of(launch);
     bool all = true;
     for (std::size_t i = 0; i < failed.size(); ++i) {
       const auto value = contract::evaluate(plan_.conditions[i].value, launch);

@@ -73,6 +73,7 @@ private:
   [[nodiscard]] bool has_one_thread(unsigned axis) const;
   [[nodiscard]] contract::Quantities
   covering_launch(const std::function<std::uint64_t()>& threads) const;
+  void add_rows_of(contract::Quantities& launch) const;
   [[nodiscard]] std::optional<Number> usual_length(const Span& span, std::uint64_t size) const;
   [[nodiscard]] bool can_hold(std::string& why) const;
 

@@ -33,6 +33,7 @@ private:
   struct Count {
     IntegerPolynomial rows;
     std::vector<InRange> ranges; // that this rests on
+    bool all = false;
   };
 
   // What the number of the thread is divided by.
@@ -43,17 +44,37 @@ private:
         add_divisors(side);
       return;
     }
-    if (kind != Kind::udiv && kind != Kind::sdiv && kind != Kind::urem && kind != Kind::srem)
-      return;
     const IntegerPolynomialReader reader(k_, meaning_);
+    if (kind == Kind::zext || kind == Kind::sext || kind == Kind::extract) {
+      Reading reading;
+      const auto divided = reader.divided_by_number(t, reading);
+      if (divided && divided->value == reader.thread(0) &&
+          (divided->is_rest || divided->most >= most_threads - 1))
+        add_length(IntegerPolynomial(divided->by));
+      return;
+    }
+    if (kind == Kind::poly)
+      for (const Term factor : std::vector(c_.args(t).begin(), c_.args(t).end()))
+        add_divisors(factor);
+    if ((kind != Kind::udiv && kind != Kind::sdiv && kind != Kind::urem && kind != Kind::srem) ||
+        !is_number(reader, c_.args(t)[0]))
+      return;
     Reading reading;
-    const auto number = reader.read(c_.args(t)[0], reading);
-    if (!number || *number != reader.thread(0)) return;
-    reading.ranges.clear(); // a number is below 2^31, however it is extended
     const auto by = reader.read(c_.args(t)[1], reading);
     if (by && reading.ranges.empty() && *by == by->elsewhere() && by->terms().size() == 1 &&
-        !by->constant() && std::ranges::find(lengths_, *by) == lengths_.end())
-      lengths_.push_back(*by);
+        !by->constant())
+      add_length(*by);
+  }
+
+  // Of the thread, which is below 2^31, however it is extended.
+  static bool is_number(const IntegerPolynomialReader& reader, Term t) {
+    Reading reading;
+    return reader.read(t, reading) == reader.thread(0);
+  }
+
+  void add_length(IntegerPolynomial length) {
+    if (std::ranges::find(lengths_, length) == lengths_.end())
+      lengths_.push_back(std::move(length));
   }
 
   [[nodiscard]] std::optional<FoundRows> with(const IntegerPolynomial& length) {
@@ -67,7 +88,46 @@ private:
       for (const Term part : c_.args(guard))
         if (auto count = count_of(reader, part)) return made_of(length, *std::move(count), {});
     }
+    auto count = count_of_torus(reader, length);
+    return count ? std::optional(made_of(length, *std::move(count), {})) : std::nullopt;
+  }
+
+  // Without a guard: what the number of a row is divided by, if there are no more threads.
+  std::optional<Count> count_of_torus(const IntegerPolynomialReader& reader,
+                                      const IntegerPolynomial& length) {
+    const IntegerPolynomial all(Quantity{.number = 0, .of = Quantity::Of::threads});
+    for (const emulator::Definition& definition : k_.trace.definitions) {
+      if (definition.at_entry) continue;
+      const Term t = places_.at(definition.value, k_.cfg.block_of[definition.inst]);
+      const auto by = divisor_of_row(reader, t);
+      if (by)
+        return Count{
+            *by, {{all - length * *by, -most_threads, 0, "some threads are no places"}}, true};
+    }
     return std::nullopt;
+  }
+
+  std::optional<IntegerPolynomial> divisor_of_row(const IntegerPolynomialReader& reader, Term t) {
+    const Kind kind = c_.kind(t);
+    const auto is_row = [](const IntegerPolynomial& value) {
+      return (value - IntegerPolynomial::coordinate(1)).constant().has_value();
+    };
+    if (kind == Kind::poly) {
+      for (const Term factor : std::vector(c_.args(t).begin(), c_.args(t).end()))
+        if (auto by = divisor_of_row(reader, factor)) return by;
+      return std::nullopt;
+    }
+    Reading reading;
+    if (kind == Kind::urem || kind == Kind::srem) {
+      const auto value = reader.read(c_.args(t)[0], reading);
+      auto by = value && is_row(*value) ? reader.read(c_.args(t)[1], reading) : std::nullopt;
+      return by && *by == by->elsewhere() ? by : std::nullopt;
+    }
+    if (kind != Kind::zext && kind != Kind::sext && kind != Kind::extract) return std::nullopt;
+    const auto divided = reader.divided_by_number(t, reading);
+    return divided && is_row(divided->value) && divided->by < most_threads
+               ? std::optional(IntegerPolynomial(divided->by))
+               : std::nullopt;
   }
 
   // What hangs on places holds for all of them; what does not is asked of the launch.
@@ -75,7 +135,7 @@ private:
                            std::optional<std::size_t> guard) {
     std::erase_if(count.ranges,
                   [](const InRange& range) { return range.value != range.value.elsewhere(); });
-    return {{.length = length, .count = std::move(count.rows), .numbers = {}},
+    return {{.length = length, .count = std::move(count.rows), .all = count.all, .numbers = {}},
             guard,
             std::move(count.ranges)};
   }
@@ -88,7 +148,7 @@ private:
     if (way.bounds.size() != 1 || !way.edges.empty() || way.bounds[0].axis != 1 ||
         !way.bounds[0].below || !hold_for_all(reader, way.ranges))
       return std::nullopt;
-    return Count{way.bounds[0].at, way.ranges};
+    return Count{.rows = way.bounds[0].at, .ranges = way.ranges};
   }
 
   emulator::Kernel& k_;
