@@ -203,13 +203,15 @@ private:
 
   void find_pins() {
     Bounded all;
+    std::vector<Colour> colours;
     for (const StepRegion::Guard& guard : region_.guards) {
       const Term fact = k_.trace.entry_fact[guard.to];
+      if (fact.valid()) add_colours(c_, places_.at(fact, guard.from), meaning_.axes, colours);
       const auto ways =
           fact.valid() ? split(*reader_, c_, places_.at(fact, guard.from), true) : std::nullopt;
       if (ways && ways->size() == 1 && !(*ways)[0].of_places) all = both(all, (*ways)[0]);
     }
-    pins_ = StepPins(all.bounds, asked_.stage->elements);
+    pins_ = StepPins(all.bounds, std::move(colours), asked_.stage->elements);
     if (pins_.any()) sizes_->add_bounded(all);
     plan_.line = pins_.all();
   }
@@ -305,20 +307,21 @@ private:
       for (const StepArray::Load& load : array.loads)
         if (!array.foreign && !reads_as_before(array, load)) return;
     for (unsigned axis = 0; axis < 3; ++axis)
-      if (periods_[axis] && pins_.is_pinned(axis))
-        refuse(Reason::step_wrap, "a row or a column that reads around a torus");
+      if (periods_[axis] && (pins_.is_pinned(axis) || pins_.has_colours()))
+        refuse(Reason::step_wrap, "a row, a column or a colour that reads around a torus");
   }
 
   // Of an array that the stage stores to: its own element, ahead of the store, or one that no
   // thread of the launch stores to.
   bool reads_as_before(const StepArray& array, const StepArray::Load& load) {
     const ptx::Inst& inst = body_.insts[load.inst];
-    const auto leaves = [&](const StepArray::Case& one) { return pins_.leaves(one.offset); };
-    if (std::ranges::all_of(load.cases, leaves)) return true;
-    if (load.cases.size() != 1 || load.offset() != Offset{})
-      refuse(Reason::step_in_place, inst, "reads what the step writes");
-    else if (is_behind_store(k_.cfg, array, load.inst))
-      refuse(Reason::step_in_place, inst, "reads what it has stored");
+    for (const StepArray::Case& one : load.cases) {
+      if (pins_.leaves(one.offset)) continue;
+      if (one.offset != Offset{})
+        refuse(Reason::step_in_place, inst, "reads what the step writes");
+      else if (is_behind_store(k_.cfg, array, load.inst))
+        refuse(Reason::step_in_place, inst, "reads what it has stored");
+    }
     return plan_.refused.empty();
   }
 
