@@ -57,16 +57,29 @@ std::size_t SeenLaunches::Lane::count_moving(std::size_t of) const {
   return all;
 }
 
+// In the last periods of so many launches.
+bool SeenLaunches::Lane::has_varied(std::size_t of) const {
+  for (std::size_t n = count - (periods - 1) * of; n < count; ++n)
+    if (at(n).parameters != at(n - of).parameters) return true;
+  return false;
+}
+
 // Several of which came: the one in which the fewest pointers move, since those that are exchanged
-// are the same ones every other time; of these the least one. 0: there is none.
+// are the same ones every other time; of these one in which nothing varies, as red and black come
+// in turn; of these the least one. 0: there is none.
 std::size_t SeenLaunches::Lane::find_period() const {
   std::size_t best = 0, moving = 0;
+  bool varies = true;
   for (std::size_t one = 1; one < alike.size(); ++one) {
     if (!is_alike(one)) continue;
     const std::size_t its = count_moving(one);
-    if (best != 0 && its * best >= moving * one) continue;
+    const bool its_varies = has_varied(one);
+    const bool is_better =
+        its * best < moving * one || (its * best == moving * one && varies && !its_varies);
+    if (best != 0 && !is_better) continue;
     best = one;
     moving = its;
+    varies = its_varies;
   }
   return best;
 }
@@ -181,6 +194,18 @@ void SeenLaunches::forget_handles() {
   by_function_.clear();
 }
 
+// As red and black do.
+bool SeenLaunches::differ_in_numbers(const Lane& lane, std::span<const std::size_t> stages) {
+  const Seen& first = lane.at(stages[0]);
+  return std::ranges::any_of(stages, [&](std::size_t stage) {
+    for (std::size_t n = 0; n < first.kernel->layout.size(); ++n)
+      if (first.kernel->layout[n].second != sizeof(CUdeviceptr) &&
+          !first.is_same(lane.at(stage), n))
+        return true;
+    return false;
+  });
+}
+
 // Of one module; the one with the least name is first. Steps of one kernel of which nothing varies
 // are merged otherwise (merge.hpp).
 void SeenLaunches::add(const Lane& lane) {
@@ -213,7 +238,8 @@ void SeenLaunches::add(const Lane& lane) {
       known->second.push_back(part);
     }
   }
-  if (made.varying.size() > contract::most_varying || (is_one_kernel && made.varying.empty()))
+  if (made.varying.size() > contract::most_varying ||
+      (is_one_kernel && made.varying.empty() && !differ_in_numbers(lane, stages)))
     return;
   for (auto& [value, parts] : values)
     if (parts.size() > 1)

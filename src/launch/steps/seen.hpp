@@ -90,6 +90,7 @@ private:
     bool compare();
     void begin(std::size_t found);
     [[nodiscard]] std::size_t count_moving(std::size_t of) const;
+    [[nodiscard]] bool has_varied(std::size_t of) const;
     [[nodiscard]] std::size_t find_period() const;
     bool note_varied(std::size_t number);
   };
@@ -100,6 +101,7 @@ private:
   void compare(const Written& launch, std::span<const unsigned char> parameters);
   Lane* lane_of(std::thread::id thread, CUstream stream);
   void add(const Lane& lane);
+  static bool differ_in_numbers(const Lane& lane, std::span<const std::size_t> stages);
 
   // Launches that are looked at next, and may be later.
   std::atomic<int> left_{0}, reserve_{most_written};

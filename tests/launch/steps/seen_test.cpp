@@ -115,6 +115,17 @@ TEST_F(SeenTest, IsOneOfOneKernelOfWhichANumberVaries) {
   EXPECT_THAT(seen.found(), testing::ElementsAre(expected));
 }
 
+// Red and black.
+TEST_F(SeenTest, IsOneOfOneKernelThatIsToldANumberInTurn) {
+  for (int n = 0; n < 16; ++n)
+    launch("a", {0x1000, 0x2000, n % 2});
+  const contract::SeenSequence expected{
+      {"a", "a"},
+      {{8, {{0, part(0, 0)}, {1, part(0, 0)}}}, {8, {{0, part(1, 0)}, {1, part(1, 0)}}}},
+      {}};
+  EXPECT_THAT(seen.found(), testing::ElementsAre(expected));
+}
+
 // Kernels with the handles of others that have gone.
 TEST_F(SeenTest, IsNoneOfHandlesThatStandForOthers) {
   for (unsigned n = 0; n < 3; ++n)
