@@ -54,9 +54,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(OfNumbers{"ring_64_48", 64, 48}, OfNumbers{"ring_37_41", 37, 41},
                       OfNumbers{"ring_56_45", 56, 45}, OfNumbers{"rows_64_48", 64, 48},
                       OfNumbers{"rows_37_41", 37, 41}, OfNumbers{"rows_56_45", 56, 45},
-                      OfNumbers{"rows_u_64_48", 64, 48}, OfNumbers{"torus_64_48", 64, 48},
-                      OfNumbers{"torus_37_41", 37, 41}, OfNumbers{"torus_56_45", 56, 45},
-                      OfNumbers{"torus_u_64_48", 64, 48}),
+                      OfNumbers{"rows_u_64_48", 64, 48}, OfNumbers{"rows_u_264_250", 264, 250},
+                      OfNumbers{"torus_64_48", 64, 48}, OfNumbers{"torus_37_41", 37, 41},
+                      OfNumbers{"torus_56_45", 56, 45}, OfNumbers{"torus_u_64_48", 64, 48}),
     [](const auto& row) { return std::string(row.param.kernel); });
 
 // Without a guard: as many threads as places.

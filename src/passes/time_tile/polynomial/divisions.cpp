@@ -246,26 +246,62 @@ IntegerPolynomialReader::fraction(Term t, Reading& reading) const {
   return all;
 }
 
-// floor(v * m / 2^k) is floor(v / n) for n = ceil(2^k / m), as long as v * (m*n - 2^k) < 2^k. Lower
-// bits are those of any number that is the same modulo 2^n.
+namespace {
+
+// floor(v * m / 2^k) is floor(v / n) for n = ceil(2^k / m), as long as v * (m*n - 2^k) < 2^k. It
+// has so many bits at most.
+std::optional<DividedByNumber> by_product(const IntegerPolynomial& value, Number factor,
+                                          unsigned shift, unsigned bits) {
+  const Number power = Number{1} << shift, by = (power + factor - 1) / factor,
+               beyond = by * factor - power;
+  if (by < 2 || value.too_large()) return std::nullopt;
+  Number most = (by << bits) - 1;
+  if (beyond > 0) most = std::min(most, (power - 1) / beyond);
+  return DividedByNumber{value, by, most, false};
+}
+
+} // namespace
+
+// floor(floor(v / a) / b) is floor(v / (a * b)): even divisors are shifted out first.
+std::optional<DividedByNumber> IntegerPolynomialReader::divided_twice(Term narrow, unsigned bits,
+                                                                      Reading& reading) const {
+  if (!is_upper_part(c_, narrow)) return std::nullopt;
+  const sym::Poly poly = c_.poly(c_.args(narrow)[0]);
+  if (poly.constant != 0 || poly.terms.size() != 1 || poly.terms[0].factors.size() != 1)
+    return std::nullopt;
+  const Term factor = poly.terms[0].factors[0];
+  const Number times = signed_value(poly.terms[0].coefficient, c_.width(factor));
+  if (times < 2 || c_.kind(factor) != Kind::zext || !is_upper_part(c_, c_.args(factor)[0]))
+    return std::nullopt;
+  Reading made{.ranges = {}, .choices = reading.choices, .open = {}};
+  const auto first = divided_by_number(factor, made);
+  if (!first || first->by >= threads_end || (row_ && *row_ == IntegerPolynomial(first->by)))
+    return std::nullopt;
+  auto both = by_product(first->value, times, c_.low(narrow), bits);
+  if (!both) return std::nullopt;
+  both->most = std::min(first->most, (both->most + 1) * first->by - 1);
+  both->by *= first->by;
+  reading.ranges.insert(reading.ranges.end(), made.ranges.begin(), made.ranges.end());
+  return both;
+}
+
+// As products, or as lower bits: those of any number that is the same modulo 2^n.
 std::optional<DividedByNumber> IntegerPolynomialReader::divided_by_number(Term t,
                                                                           Reading& reading) const {
   const bool is_unsigned = c_.kind(t) == Kind::zext;
   const Term narrow = is_unsigned || c_.kind(t) == Kind::sext ? c_.args(t)[0] : t;
   const unsigned width = c_.width(narrow);
   const bool is_sum = c_.kind(narrow) == Kind::poly;
+  const unsigned bits = std::min(width - (is_unsigned ? 0 : 1), 32U);
+  if (auto twice = divided_twice(narrow, bits, reading)) return twice;
   auto all = is_sum || is_upper_part(c_, narrow) ? fraction(narrow, reading) : std::nullopt;
   if (reading.open.valid()) return std::nullopt;
   // A sum of few bits may be meant to wrap, but none that is multiplied and shifted.
   if (is_sum && all && factor_of(all->numerator) == 1) all.reset();
   if (all) {
-    const Number factor = factor_of(all->numerator), power = Number{1} << all->shift,
-                 by = (power + factor - 1) / factor, beyond = by * factor - power;
-    auto value = quotient(all->numerator, IntegerPolynomial(factor));
-    if (by < 2 || !value || value->too_large()) return std::nullopt;
-    Number most = (by << std::min(width - (is_unsigned ? 0 : 1), 32U)) - 1;
-    if (beyond > 0) most = std::min(most, (power - 1) / beyond);
-    return DividedByNumber{std::move(*value), by, most, false};
+    const Number factor = factor_of(all->numerator);
+    const auto value = quotient(all->numerator, IntegerPolynomial(factor));
+    return value ? by_product(*value, factor, all->shift, bits) : std::nullopt;
   }
   if (!is_unsigned || width == 1 || width >= 32 || (!is_sum && c_.kind(narrow) != Kind::extract))
     return std::nullopt;

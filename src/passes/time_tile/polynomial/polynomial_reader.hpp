@@ -118,6 +118,8 @@ private:
   [[nodiscard]] std::optional<Divided> in_rows(const IntegerPolynomial& value) const;
   // Of an extract, or of an extended one.
   [[nodiscard]] std::optional<IntegerPolynomial> bits_of(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<DividedByNumber> divided_twice(sym::Term narrow, unsigned bits,
+                                                             Reading& reading) const;
   struct Fraction;
   [[nodiscard]] std::optional<Fraction> fraction(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<sym::Term> term_of(const IntegerPolynomial& whole) const;
