@@ -59,6 +59,8 @@ public:
   bool planar = true, by_rows = false;
   bool walks = false, sweeps = false; // a thread takes some places along x, or all along y
   bool small = false;                 // elements are 0 to 7, so that a table has as many
+  bool deep = false;                  // there are planes, of which %r13 is one and %r24 its begin
+  bool row_blocks = false;            // a block has one row
   unsigned arrays = 1;
 
 protected:
@@ -80,10 +82,10 @@ protected:
     const unsigned n = made++;
     return fmt::format("%{}{}", kind, first + (few_ ? n % few : n));
   }
-  std::string condition() { return named("p", predicates_, 1, 40); }
-  std::string number() { return named("r", numbers_, 40, 40); }
-  std::string address() { return named("rd", addresses_, 20, 30); }
-  std::string value() { return named("v", values_, 1, 24); }
+  std::string condition() { return named("p", predicates_, 1, 14); }
+  std::string number() { return named("r", numbers_, 40, 28); }
+  std::string address() { return named("rd", addresses_, 20, 26); }
+  std::string value() { return named("v", values_, 1, 12); }
   std::string kept() { return fmt::format("%k{}", below(4)); }
   std::string label() { return fmt::format("way{}", labels_++); }
 
@@ -124,6 +126,10 @@ protected:
     const char* const size = place[3] == '0' ? "%r1" : "%r2";
     const char *const compare = any("lt", "ge", "gt", "le", "eq", "ne"),
                       *sign = any("s32", "s32", "u32");
+    if (deep && chance(1, 6)) {
+      line("setp.{}.{} {}, %r13, {}", compare, sign, holds, below(3));
+      return holds;
+    }
     switch (below(9)) {
     case 0: line("setp.{}.{} {}, {}, {}", compare, sign, holds, place, below(6)); break;
     case 1:
@@ -222,7 +228,7 @@ protected:
     const std::string index = number(), bytes = address(), wide = address(), row = address(),
                       column = address();
     const auto shift = static_cast<unsigned>(std::countr_zero(type.bytes));
-    const unsigned kind = planar ? below(6) : 6;
+    const unsigned kind = planar ? below(deep ? 3 : 6) : 6;
     switch (kind) {
     case 0:
     case 1: line("mad.lo.s32 {}, {}, %r1, {}", index, at.y, at.x); break;
@@ -250,6 +256,7 @@ protected:
       return bytes;
     default: line("mov.b32 {}, {}", index, at.x);
     }
+    if (deep) line("add.s32 {0}, {0}, %r24", index);
     if (chance(1, 2)) {
       line("mul.wide.{} {}, {}, {}", sign(), bytes, index, type.bytes);
     } else {
@@ -379,7 +386,17 @@ protected:
       line("{} {}, {}", type.of_word, into, word);
       return into;
     }
-    line("mul.wide.u32 {}, {}, {}", there, any("%r10", "%r11", "1"), type.bytes);
+    const bool along_y = planar && chance(1, 2), whole = planar && chance(1, 3);
+    line("mov.u32 {}, {}", word, along_y ? "%r11" : any("%r10", "%r10", "1"));
+    if (chance(1, 3)) { // from the end
+      line("sub.s32 {}, {}, {}", word, along_y ? "%r2" : "%r1", along_y ? "%r11" : "%r10");
+      line("sub.s32 {}, {}, 1", word, word);
+    }
+    if (whole && along_y)
+      line("mad.lo.s32 {}, {}, %r1, %r10", word, word);
+    else if (whole)
+      line("mad.lo.s32 {}, %r11, %r1, {}", word, word);
+    line("mul.wide.{} {}, {}, {}", sign(), there, word, type.bytes);
     line("add.s64 {}, {}, %rd3", there, there);
     line("ld.global.{} {}, [{}]", type.name, into, there);
     return into;

@@ -2,9 +2,8 @@
 // stores on some ways, loads that data or places choose, guards of any form.
 #pragma once
 
-#include "passes/time_tile/form_text.hpp"
+#include "passes/time_tile/form_places.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,13 +11,14 @@
 namespace ptxasw::step_forms {
 
 // k(in, out, nx, ny, other, in2, out2, c, told).
-class StepForm : public FormText {
+class StepForm : public FormPlaces {
 public:
-  explicit StepForm(unsigned seed) : FormText(seed) {
+  explicit StepForm(unsigned seed) : FormPlaces(seed) {
     planar = chance(3, 4);
     by_rows = planar && chance(1, 5);
-    walks = !by_rows && chance(1, 12);
+    walks = chance(1, 12);
     sweeps = planar && !by_rows && !walks && chance(1, 8);
+    deep = planar && !by_rows && !walks && !sweeps && chance(1, 10);
     wide_ = any("s32", "s32", "u32");
     arrays = chance(1, 6) ? 2 : 1;
     type = form_types[chance(1, 2) ? 0 : 1 + below(4)];
@@ -26,9 +26,9 @@ public:
     rim_ = static_cast<Rim>(below(5));
     if (rim_ == Rim::own && type.is_float()) rim_ = Rim::clamped;
     small = rim_ == Rim::own || (!type.is_float() && chance(1, 2));
-    few_ = chance(1, 4);
+    few_ = chance(1, 3);
     places();
-    const bool carries = chance(1, walks || sweeps ? 4 : 8);
+    const bool carries = !(by_rows && walks) && chance(1, walks || sweeps ? 4 : 8);
     if (carries) set_values(2);
     if (walks || sweeps) begin_loop();
     guards();
@@ -77,213 +77,6 @@ mov.b64 %rd7, told;
   }
 
 private:
-  // --- Places
-
-  void along(const char* axis, const char* into) {
-    const std::string block = number(), threads = number(), thread = number();
-    line("mov.u32 {}, %ctaid.{}", block, axis);
-    line("mov.u32 {}, %ntid.{}", threads, axis);
-    line("mov.u32 {}, %tid.{}", thread, axis);
-    if (chance(1, 3)) {
-      const std::string first = number();
-      line("mul.lo.s32 {}, {}, {}", first, block, threads);
-      line("add.s32 {}, {}, {}", into, first, thread);
-    } else {
-      line("mad.lo.s32 {}, {}, {}, {}", into, threads, block, thread);
-    }
-  }
-
-  void places() {
-    const bool few = std::exchange(few_, false);
-    const bool moves = !by_rows && !walks && chance(1, 12); // the first place has no thread
-    along("x", by_rows || moves ? "%r12" : "%r10");
-    if (moves) line("add.s32 %r10, %r12, 1");
-    if (planar && !by_rows && !sweeps) along("y", "%r11");
-    if (!planar) line("mov.u32 %r11, 0");
-    few_ = few;
-    if (!by_rows) return;
-    const char* const sign = any("s32", "u32");
-    const std::string all = number(), holds = condition();
-    line("mul.lo.s32 {}, %r1, %r2", all);
-    line("setp.ge.{} {}, %r12, {}", sign, holds, all);
-    if (chance(1, 4)) { // and sizes
-      const std::string small = condition(), both = condition();
-      line("setp.{} {}, %r{}, {}", any("lt.s32", "lt.u32", "gt.s32"), small, 1 + below(2),
-           below(9));
-      line("or.pred {}, {}, {}", both, holds, small);
-      line("@{} bra end", both);
-    } else {
-      line("@{} bra end", holds);
-    }
-    line("div.{} %r11, %r12, %r1", sign);
-    if (chance(1, 2)) {
-      line("rem.{} %r10, %r12, %r1", sign);
-    } else {
-      const std::string first = number();
-      line("mul.lo.s32 {}, %r11, %r1", first);
-      line("sub.s32 %r10, %r12, {}", first);
-    }
-  }
-
-  void begin_loop() {
-    const std::string beyond = condition();
-    if (sweeps) line("mov.u32 %r11, 0");
-    if (walks) {
-      line("mov.u32 %r20, %nctaid.x");
-      line("mov.u32 %r21, %ntid.x");
-    }
-    if (walks || chance(2, 3)) {
-      line("setp.ge.s32 {}, {}", beyond, walks ? "%r10, %r1" : "%r11, %r2");
-      line("@{} bra over", beyond);
-    }
-    if (walks) line("mul.lo.s32 %r22, %r20, %r21");
-    text_ += "again:\n";
-  }
-
-  void end_loop() {
-    for (std::size_t at = 0; (at = text_.find("bra end;", text_.find("again:"))) != text_.npos;)
-      text_.replace(at, 8, "bra next;");
-    text_ += "next:\n";
-    line("add.s32 {}", walks ? "%r10, %r10, %r22" : "%r11, %r11, 1");
-    line("setp.lt.s32 %p900, {}", walks ? "%r10, %r1" : "%r11, %r2");
-    line("@%p900 bra again");
-    text_ += "over:\n";
-  }
-
-  // --- Guards
-
-  // A predicate that is true where the place is at least `rim` from either end.
-  std::vector<std::string> inside(const std::string& place, const char* size, int rim) {
-    if (chance(1, 3)) { // without a sign; or around
-      const std::string from = number(), width = number(), holds = condition();
-      line("sub.s32 {}, {}, {}", from, place, rim);
-      line("sub.s32 {}, {}, {}", width, size, 2 * rim);
-      line("setp.lt.u32 {}, {}, {}", holds, from, width);
-      if (rim == 0) return {holds};
-      const std::string some = condition();
-      line("setp.gt.s32 {}, {}, {}", some, size, 2 * rim);
-      return {some, holds};
-    }
-    if (chance(1, 8)) { // in 64 bits
-      const std::string x = address(), n = address(), last = address(), from = condition(),
-                        to = condition();
-      line("cvt.{} {}, {}", extended(), x, place);
-      line("cvt.{} {}, {}", extended(), n, size);
-      line("sub.s64 {}, {}, {}", last, n, rim);
-      line("setp.ge.s64 {}, {}, {}", from, x, rim);
-      line("setp.lt.s64 {}, {}, {}", to, x, last);
-      return {from, to};
-    }
-    std::vector<std::string> made;
-    if (rim > 0 || chance(1, 4)) {
-      made.push_back(condition());
-      if (chance(1, 2))
-        line("setp.ge.s32 {}, {}, {}", made.back(), place, rim);
-      else
-        line("setp.gt.s32 {}, {}, {}", made.back(), place, rim - 1);
-    }
-    made.push_back(condition());
-    const std::string other = number();
-    switch (below(4)) {
-    case 0: // moved to the other side
-      line("add.s32 {}, {}, {}", other, place, rim);
-      line("setp.lt.s32 {}, {}, {}", made.back(), other, size);
-      break;
-    case 1:
-      line("sub.s32 {}, {}, {}", other, size, place);
-      line("setp.gt.s32 {}, {}, {}", made.back(), other, rim);
-      break;
-    case 2:
-      line("sub.s32 {}, {}, {}", other, size, rim + 1);
-      if (made.size() == 2) {
-        line("setp.le.and.s32 {}, {}, {}, {}", made[1], place, other, made[0]);
-        return {made[1]};
-      }
-      line("setp.le.s32 {}, {}, {}", made.back(), place, other);
-      break;
-    default:
-      line("sub.s32 {}, {}, {}", other, size, rim);
-      line("setp.lt.s32 {}, {}, {}", made.back(), place, other);
-    }
-    return made;
-  }
-
-  // Who has it not is done.
-  void demand(std::string holds) {
-    const std::string none = condition();
-    if (chance(1, 12)) return line("@!{} {}", holds, any("ret", "exit"));
-    switch (below(6)) {
-    case 0:
-      line("not.pred {}, {}", none, holds);
-      line("@{} bra end", none);
-      break;
-    case 1: {
-      const std::string over = label();
-      line("@{} bra {}", holds, over);
-      line("bra end");
-      text_ += over + ":\n";
-      break;
-    }
-    case 2: {
-      const std::string word = number();
-      line("selp.s32 {}, 1, 0, {}", word, holds);
-      line("setp.eq.s32 {}, {}, 0", none, word);
-      line("@{} bra end", none);
-      break;
-    }
-    case 3: { // 1 or 0
-      const std::string word = number(), other = number();
-      line("selp.u32 {}, 1, 0, {}", word, holds);
-      line("set.ne.u32.u32 {}, {}, 1", other, word);
-      line("setp.ne.u32 {}, {}, 0", none, other);
-      line("@{} bra end", none);
-      break;
-    }
-    default: line("@!{} bra end", holds);
-    }
-  }
-
-  void guards() {
-    const bool few = std::exchange(few_, few_ && chance(1, 4));
-    const int rim = rim_ == Rim::kept ? reach_ : 0;
-    std::vector<std::string> all = inside("%r10", "%r1", rim);
-    if (planar) {
-      const auto more = inside("%r11", "%r2", rim);
-      all.insert(all.end(), more.begin(), more.end());
-    }
-    if (chance(1, 6)) all.push_back(asked_of_sizes());
-    if (chance(1, 8)) all.push_back(asked_of_places());
-    if (chance(1, 3)) std::ranges::shuffle(all, random_);
-    while (!all.empty()) { // some together: all of them hold, or none of their
-                           // opposites
-      const bool opposite = chance(1, 2);
-      const auto next = [&] {
-        std::string holds = all.front();
-        all.erase(all.begin());
-        if (!opposite) return holds;
-        const std::string none = condition();
-        line("not.pred {}, {}", none, holds);
-        return none;
-      };
-      std::string holds = next();
-      while (!all.empty() && chance(2, 3)) {
-        const std::string other = next(), both = condition();
-        line("{}.pred {}, {}, {}", opposite ? "or" : "and", both, holds, other);
-        holds = both;
-      }
-      if (opposite)
-        line("@{} bra end", holds);
-      else
-        demand(holds);
-    }
-    few_ = few;
-    if (chance(1, 10)) { // the last one is a mask
-      const std::string holds = condition();
-      line("setp.gt.{} {}, {}, {}", type.compared, holds, load("%rd3", own()), type.some);
-      demand(holds);
-    }
-  }
-
   // --- Statements
 
   void set_values(unsigned kinds) {
@@ -332,7 +125,7 @@ private:
     if (kind < 16) return taps();
     if (kind < 18) return keep();
     if (kind < 20) return store(below(arrays));
-    if (kind < 21 && has_stored()) return line("@{} bra end", asked());
+    if (kind < 21 && has_stored()) return line("@{} {}", asked(), any("bra end", "bra end", "ret"));
     if (kind == 21 && !in_loop_) {
       ahead_.emplace_back(label(), stored_);
       return line("@{}{} bra {}", any("", "!"), asked(), ahead_.back().first);
@@ -444,6 +237,7 @@ private:
   // Elements stay what the other places may rest on.
   std::string to_store() {
     if (!small && chance(1, 12)) return type.literal;
+    if (!small && type.bits == 32 && !type.is_float() && chance(1, 16)) return any("%r10", "%r11");
     const std::string from = chance(1, 6) ? tap() : kept();
     if (!small) return from;
     const std::string word = value();
