@@ -246,11 +246,14 @@ protected:
         demand(holds);
     }
     few_ = few;
-    if (chance(1, 10)) { // the last one is a mask
-      const std::string holds = condition();
-      line("setp.gt.{} {}, {}, {}", type.compared, holds, load("%rd3", own()), type.some);
-      demand(holds);
-    }
+    if (chance(3, 4)) keep_registers();
+    if (chance(1, 10)) demand(asked_of_mask()); // the last one
+  }
+
+  std::string asked_of_mask() {
+    const std::string holds = condition(), mask = load("%rd3", own());
+    line("setp.gt.{} {}, {}, {}", type.compared, holds, mask, type.some);
+    return holds;
   }
 };
 

@@ -77,15 +77,24 @@ protected:
   template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
     text_ += fmt::format(format, std::forward<Args>(args)...) + ";\n";
   }
-  // Of few registers each has another use later.
-  std::string named(const char* kind, unsigned& made, unsigned first, unsigned few) {
-    const unsigned n = made++;
-    return fmt::format("%{}{}", kind, first + (few_ ? n % few : n));
+  // Registers of a kind. Of few ones, behind those that are kept, each has another use later.
+  struct Registers {
+    const char* kind;
+    unsigned first, few, made = 0, kept = 0;
+  };
+  std::string named(Registers& of) const {
+    const unsigned n = of.made++;
+    return fmt::format("%{}{}", of.kind,
+                       of.first + (few_ && n >= of.kept ? of.kept + (n - of.kept) % of.few : n));
   }
-  std::string condition() { return named("p", predicates_, 1, 14); }
-  std::string number() { return named("r", numbers_, 40, 28); }
-  std::string address() { return named("rd", addresses_, 20, 26); }
-  std::string value() { return named("v", values_, 1, 12); }
+  std::string condition() { return named(predicates_); }
+  std::string number() { return named(numbers_); }
+  std::string address() { return named(addresses_); }
+  std::string value() { return named(values_); }
+  void keep_registers() {
+    for (Registers* const of : {&predicates_, &numbers_, &addresses_, &values_})
+      of->kept = of->made;
+  }
   std::string kept() { return fmt::format("%k{}", below(4)); }
   std::string label() { return fmt::format("way{}", labels_++); }
 
@@ -432,7 +441,9 @@ protected:
   Rim rim_ = Rim::kept;
   bool few_ = false;     // registers
   bool in_mask_ = false; // where neighbours may be read
-  unsigned predicates_ = 0, numbers_ = 0, addresses_ = 0, values_ = 0, labels_ = 0;
+  unsigned labels_ = 0;
+  Registers predicates_{"p", 1, 14}, numbers_{"r", 40, 28}, addresses_{"rd", 20, 26},
+      values_{"v", 1, 12};
 };
 
 } // namespace ptxasw::step_forms

@@ -124,6 +124,7 @@ private:
     if (kind < 15) return look_up();
     if (kind < 16) return taps();
     if (kind < 18) return keep();
+    if (depth == 0 && stored_ == 0 && chance(1, 20)) return demand_more();
     if (kind < 20) return store(below(arrays));
     if (kind < 21 && has_stored()) return line("@{} {}", asked(), any("bra end", "bra end", "ret"));
     if (kind == 21 && !in_loop_) {
@@ -270,10 +271,19 @@ private:
     line("@{} mov.b{} {}, {}", holds, type.bits, kept(), kept());
   }
 
+  void demand_more() {
+    switch (below(4)) {
+    case 0: return demand(asked_of_sizes());
+    case 1: return demand(asked_of_places());
+    case 2: return demand(asked());
+    default: demand(asked_of_mask());
+    }
+  }
+
   // On each way that has not stored.
   void finish() {
     meet();
-    if (chance(1, 12)) demand(chance(1, 2) ? asked_of_sizes() : asked_of_places());
+    if (stored_ == 0 && chance(1, 8)) demand_more();
     if (has_stored() && chance(1, 2)) return;
     if (!chance(1, 4)) return store_all();
     const std::string other = label();
