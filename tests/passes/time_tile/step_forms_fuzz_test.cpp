@@ -35,7 +35,7 @@ StepHost forms_host(const Stepped& stepped, const StepForm& form, unsigned nx, u
   if (form.by_rows) host.grid = {(nx * ny + block.x - 1) / block.x + seed % 2, 1, 1};
   if (seed % 4 == 0) ++host.grid.x;
   if (form.sweeps) host.grid.y = host.block.y = 1;
-  if (form.walks) host.grid.x = (host.grid.x + 2) / 3;
+  if (form.walks && seed % 2 == 0) host.grid.x = (host.grid.x + 2) / 3; // else one place each
   const unsigned planes = form.deep ? 1 + seed % 3 : 1;
   host.grid.z = planes;
   const bool is_float = form.type.is_float();
