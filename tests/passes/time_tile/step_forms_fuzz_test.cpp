@@ -1,6 +1,6 @@
 // Random steps (step_form.hpp), of which many a one is refused: what is taken for a step has to
 // leave what single launches leave. PTXASW_FORMS_FUZZ=N makes N of them, PTXASW_FORMS_SEED is the
-// first, PTXASW_FORMS_TOLD=1 tells what became of each.
+// first, PTXASW_FORMS_TOLD=1 tells what became of each, 2 its text, too.
 #include "passes/time_tile/step_case.hpp"
 #include "passes/time_tile/step_form.hpp"
 
@@ -88,7 +88,7 @@ unsigned forms_merged(const Stepped& stepped, const StepForm& form, std::mt19937
 TEST(StepFormsFuzz, LeaveTheSame) {
   const unsigned count = test::number_of_seeds("PTXASW_FORMS_FUZZ", 40),
                  first = test::number_of_seeds("PTXASW_FORMS_SEED", 1);
-  const bool told = test::number_of_seeds("PTXASW_FORMS_TOLD", 0) != 0;
+  const unsigned told = test::number_of_seeds("PTXASW_FORMS_TOLD", 0);
   unsigned accepted = 0, merged = 0;
   for (unsigned seed = first; seed < first + count; ++seed) {
     const std::clock_t begin = std::clock();
@@ -104,7 +104,7 @@ TEST(StepFormsFuzz, LeaveTheSame) {
     shape.lanes = random() % 4 == 0;
     const auto motion = random() % 10 == 0 ? passes::Motion::rotated : passes::Motion::exchanged;
     if (motion == passes::Motion::exchanged && shape.count == 6) shape.count = 5;
-    if (test::number_of_seeds("PTXASW_FORMS_TOLD", 0) == 2) fmt::print("{}\n", form.text());
+    if (told == 2) fmt::print("{}\n", form.text());
     const unsigned choice = random() % 8 == 0 ? 1 : 0;
     if (shape.lanes)
       shape.lanes = Stepped(form.text(), "k", shape, motion, choice).entry.refused.empty();
@@ -121,7 +121,7 @@ TEST(StepFormsFuzz, LeaveTheSame) {
     }
     const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     EXPECT_LT(took, 10);
-    if (told) fmt::print("{} {:.2f}s {} {}\n", seed, took, now, refused);
+    if (told != 0) fmt::print("{} {:.2f}s {} {}\n", seed, took, now, refused);
     if (HasFailure()) {
       ADD_FAILURE() << form.text();
       return;
