@@ -201,6 +201,25 @@ TEST_F(FrontTest, LaunchesThatAreAloneGoBy) {
   EXPECT_THAT(early(), testing::EndsWith("EEEE")) << "a row is seen again";
 }
 
+// And where none begins early any more.
+TEST_F(FrontTest, AllGoByOnceItHasStopped) {
+  engine = std::make_unique<Engine>(read_settings("early,policy=original"));
+  engine->lose_sight("a test");
+  const test::Passed passed;
+  Request request = p.request();
+  request.stream = stream(1);
+  unsigned looked_at = 0;
+  for (unsigned n = 0; n < 660; ++n) {
+    if (passed.left != 0) {
+      --passed.left;
+      continue;
+    }
+    ++looked_at;
+    EXPECT_EQ(engine->launch(request, passed), CUDA_SUCCESS);
+  }
+  EXPECT_LT(looked_at, 100U);
+}
+
 // Events of our own stand in between.
 TEST_F(FrontTest, NotBesideALaunchThatIsTimed) {
   engine = std::make_unique<Engine>(read_settings("early,policy=measure"));
