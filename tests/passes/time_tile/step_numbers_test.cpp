@@ -1,4 +1,5 @@
 // Sizes that are written in the program, by which compilers divide with shifts, masks and products.
+#include "emulator/kernel_text.hpp"
 #include "passes/time_tile/any_host.hpp"
 
 #include <fmt/format.h>
@@ -106,6 +107,27 @@ TEST(StepsOfNumbers, ThatAreNotThose) {
   EXPECT_NE(with("rows_56_45", ", 5;", ", 6;"), "");
   EXPECT_NE(with("torus_56_45", ", 5;", ", 4;"), "");
   EXPECT_NE(with("ring_56_45", "-1840700269", "1840700269"), "");
+}
+
+// Each level is looked at twice: so many only as the depth has a limit.
+TEST(StepsOfNumbers, ThatStandInOneAnotherAreReadInNoTime) {
+  std::string work = "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, %ntid.x;\n"
+                     "mad.lo.s32 %r8, %r4, %r5, %r3;\n";
+  unsigned last = 8;
+  for (unsigned n = 0; n < 24; ++n, last += 2)
+    work += fmt::format("mul.lo.s32 %r{}, %r{}, {};\nshr.u32 %r{}, %r{}, 3;\n", last + 1, last,
+                        0x9e3779b1 + 2 * n, last + 2, last + 1);
+  work += fmt::format(R"(
+mul.wide.u32 %rd3, %r{}, 4;
+add.s64 %rd4, %rd1, %rd3;
+ld.global.f32 %f1, [%rd4];
+mul.wide.u32 %rd5, %r8, 4;
+add.s64 %rd6, %rd2, %rd5;
+st.global.f32 [%rd6], %f1;
+ret;)",
+                      last);
+  const Stepped stepped(test::kernel_text(work), "k", {});
+  EXPECT_NE(stepped.plan.refused.text, "");
 }
 
 } // namespace

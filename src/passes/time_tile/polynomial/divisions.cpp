@@ -14,7 +14,7 @@ using sym::Term;
 std::optional<IntegerPolynomialReader::Divided>
 IntegerPolynomialReader::by_row(Term t, Reading& reading) const {
   if (!row_) return std::nullopt;
-  Reading made{.ranges = {}, .choices = reading.choices, .open = {}};
+  Reading made{.ranges = {}, .choices = reading.choices, .open = {}, .depth = reading.depth};
   const auto a = read(c_.args(t)[0], made);
   reading.open = made.open;
   if (!a) return std::nullopt;
@@ -273,7 +273,7 @@ std::optional<DividedByNumber> IntegerPolynomialReader::divided_twice(Term narro
   const Number times = signed_value(poly.terms[0].coefficient, c_.width(factor));
   if (times < 2 || c_.kind(factor) != Kind::zext || !is_upper_part(c_, c_.args(factor)[0]))
     return std::nullopt;
-  Reading made{.ranges = {}, .choices = reading.choices, .open = {}};
+  Reading made{.ranges = {}, .choices = reading.choices, .open = {}, .depth = reading.depth};
   const auto first = divided_by_number(factor, made);
   if (!first || first->by >= threads_end || (row_ && *row_ == IntegerPolynomial(first->by)))
     return std::nullopt;
@@ -285,9 +285,19 @@ std::optional<DividedByNumber> IntegerPolynomialReader::divided_twice(Term narro
   return both;
 }
 
-// As products, or as lower bits: those of any number that is the same modulo 2^n.
 std::optional<DividedByNumber> IntegerPolynomialReader::divided_by_number(Term t,
                                                                           Reading& reading) const {
+  constexpr unsigned deepest = 6;
+  if (reading.depth >= deepest) return std::nullopt;
+  ++reading.depth;
+  auto divided = divided_once(t, reading);
+  --reading.depth;
+  return divided;
+}
+
+// As products, or as lower bits: those of any number that is the same modulo 2^n.
+std::optional<DividedByNumber> IntegerPolynomialReader::divided_once(Term t,
+                                                                     Reading& reading) const {
   const bool is_unsigned = c_.kind(t) == Kind::zext;
   const Term narrow = is_unsigned || c_.kind(t) == Kind::sext ? c_.args(t)[0] : t;
   const unsigned width = c_.width(narrow);

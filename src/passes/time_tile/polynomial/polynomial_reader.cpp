@@ -195,7 +195,9 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading
 
 // A choice between equal numbers.
 std::optional<IntegerPolynomial> IntegerPolynomialReader::alike(Term t, Reading& reading) const {
-  Reading both{.ranges = {}, .choices = reading.choices, .open = {}};
+  constexpr unsigned deepest = 8;
+  Reading both{.ranges = {}, .choices = reading.choices, .open = {}, .depth = reading.depth + 1};
+  if (both.depth > deepest) return std::nullopt;
   auto value = read(c_.args(t)[1], both);
   const auto other = value ? read(c_.args(t)[2], both) : std::nullopt;
   if (!other || *value != *other) return std::nullopt;

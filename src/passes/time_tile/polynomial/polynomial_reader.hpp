@@ -34,6 +34,8 @@ struct Reading {
   std::vector<InRange> ranges;
   const Choices* choices = nullptr;
   sym::Term open; // a condition that has to be among the choices first
+  // Choices and quotients in one another, of which both sides, or two readings, are looked at.
+  unsigned depth = 0;
 };
 
 // What is meant by what the terms of a kernel have.
@@ -120,6 +122,7 @@ private:
   [[nodiscard]] std::optional<IntegerPolynomial> bits_of(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<DividedByNumber> divided_twice(sym::Term narrow, unsigned bits,
                                                              Reading& reading) const;
+  [[nodiscard]] std::optional<DividedByNumber> divided_once(sym::Term t, Reading& reading) const;
   struct Fraction;
   [[nodiscard]] std::optional<Fraction> fraction(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<sym::Term> term_of(const IntegerPolynomial& whole) const;
