@@ -81,11 +81,9 @@ PlaneLayout::PlaneLayout(const StepPlan& plan, const StepShape& shape)
 }
 
 void PlaneLayout::choose_axes() {
-  const IntegerPolynomial &element = plan_.arrays[0].element, next(plan_.arrays[0].bytes);
-  u = 3;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (element.along(axis) == next) u = axis;
-  if (u == 3) return refuse("no axis runs along neighbouring elements", Reason::step_element);
+  const auto along = axis_of_neighbours(plan_);
+  if (!along) return refuse("no axis runs along neighbouring elements", Reason::step_element);
+  u = *along;
   v = u == 0 ? 1 : 0;
   w = 3 - u - v;
 }

@@ -50,7 +50,7 @@ std::optional<Multiple> in_multiples(const IntegerPolynomial& whole, unsigned ax
   for (const auto& [factors, n] : whole.terms()) {
     Number times = 0;
     if (std::ranges::includes(factors, product)) {
-      times = n >= 0 ? n / by : -((by - 1 - n) / by);
+      times = floored(n, by);
       IntegerPolynomial::Product left;
       std::ranges::set_difference(factors, product, std::back_inserter(left));
       made.times.add(left, times);
@@ -66,16 +66,6 @@ bool is_natural(const IntegerPolynomial& whole) {
     const auto& [product, coefficient] = term;
     return coefficient >= 0 && (product.empty() || (product.size() == 1 && product[0].is_axis));
   });
-}
-
-// Divided by its smallest coefficient, if that divides all of it.
-IntegerPolynomial without_factor(const IntegerPolynomial& whole) {
-  Number least = 0;
-  for (const auto& [product, coefficient] : whole.terms()) {
-    const Number size = coefficient < 0 ? -coefficient : coefficient;
-    least = least == 0 ? size : std::min(least, size);
-  }
-  return least > 1 ? quotient(whole, IntegerPolynomial(least)).value_or(whole) : whole;
 }
 
 class Splitter {
@@ -170,7 +160,8 @@ private:
         made.ranges.push_back(in_type(number, width, c_.kind(t) == Kind::slt));
     }
     if (is_sign && is_natural(difference)) return holds ? Disjuncts{} : Disjuncts{std::move(made)};
-    difference = without_factor(difference); // m * (x - n) < 0 is x - n < 0
+    // m * (x - n) < 0 is x - n < 0.
+    difference = *quotient(difference, IntegerPolynomial(factor_of(difference)));
     const bool equal = c_.kind(t) == Kind::eq;
     if (difference == difference.elsewhere())
       return same_for_all(equal, difference, holds, std::move(made));

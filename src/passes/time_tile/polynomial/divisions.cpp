@@ -21,22 +21,15 @@ IntegerPolynomialReader::by_row(Term t, Reading& reading) const {
   const auto by = read(c_.args(t)[1], made);
   reading.open = made.open;
   if (!by || *by != *row_) return std::nullopt;
-  auto divided = in_rows(*a);
-  if (!divided) return std::nullopt;
+  const auto x = IntegerPolynomial::coordinate(0);
+  auto whole = quotient(*a - x, *row_);
+  if (!whole || !whole->along(0).is_zero()) return std::nullopt;
   const bool is_signed = c_.kind(t) == Kind::sdiv || c_.kind(t) == Kind::srem;
   const Number last = (Number{1} << (c_.width(t) - (is_signed ? 1 : 0))) - 1;
   if (*a != thread(0)) made.ranges.push_back({*a, 0, last});
   // Of a longer number the low bits.
   if (c_.kind(c_.args(t)[1]) == Kind::extract) made.ranges.push_back({*by, 1, last});
   reading.ranges.insert(reading.ranges.end(), made.ranges.begin(), made.ranges.end());
-  return divided;
-}
-
-std::optional<IntegerPolynomialReader::Divided>
-IntegerPolynomialReader::in_rows(const IntegerPolynomial& value) const {
-  const auto x = IntegerPolynomial::coordinate(0);
-  auto whole = quotient(value - x, *row_);
-  if (!whole || !whole->along(0).is_zero()) return std::nullopt;
   return Divided{std::move(*whole), x};
 }
 
@@ -199,16 +192,6 @@ std::optional<Term> lengthened(sym::Context& c, Term t) {
   return sum;
 }
 
-// The smallest coefficient, if all are multiples of it.
-Number factor_of(const IntegerPolynomial& whole) {
-  Number least = 0;
-  for (const auto& [product, coefficient] : whole.terms()) {
-    const Number size = coefficient < 0 ? -coefficient : coefficient;
-    least = least == 0 ? size : std::min(least, size);
-  }
-  return least != 0 && quotient(whole, IntegerPolynomial(least)) ? least : 1;
-}
-
 } // namespace
 
 // A term that is floor(numerator / 2^shift), modulo 2 to the power of its width: the upper bits of
@@ -262,29 +245,6 @@ std::optional<DividedByNumber> by_product(const IntegerPolynomial& value, Number
 
 } // namespace
 
-// floor(floor(v / a) / b) is floor(v / (a * b)): even divisors are shifted out first.
-std::optional<DividedByNumber> IntegerPolynomialReader::divided_twice(Term narrow, unsigned bits,
-                                                                      Reading& reading) const {
-  if (!is_upper_part(c_, narrow)) return std::nullopt;
-  const sym::Poly poly = c_.poly(c_.args(narrow)[0]);
-  if (poly.constant != 0 || poly.terms.size() != 1 || poly.terms[0].factors.size() != 1)
-    return std::nullopt;
-  const Term factor = poly.terms[0].factors[0];
-  const Number times = signed_value(poly.terms[0].coefficient, c_.width(factor));
-  if (times < 2 || c_.kind(factor) != Kind::zext || !is_upper_part(c_, c_.args(factor)[0]))
-    return std::nullopt;
-  Reading made{.ranges = {}, .choices = reading.choices, .open = {}, .depth = reading.depth};
-  const auto first = divided_by_number(factor, made);
-  if (!first || first->by >= threads_end || (row_ && *row_ == IntegerPolynomial(first->by)))
-    return std::nullopt;
-  auto both = by_product(first->value, times, c_.low(narrow), bits);
-  if (!both) return std::nullopt;
-  both->most = std::min(first->most, (both->most + 1) * first->by - 1);
-  both->by *= first->by;
-  reading.ranges.insert(reading.ranges.end(), made.ranges.begin(), made.ranges.end());
-  return both;
-}
-
 std::optional<DividedByNumber> IntegerPolynomialReader::divided_by_number(Term t,
                                                                           Reading& reading) const {
   constexpr unsigned deepest = 6;
@@ -303,7 +263,6 @@ std::optional<DividedByNumber> IntegerPolynomialReader::divided_once(Term t,
   const unsigned width = c_.width(narrow);
   const bool is_sum = c_.kind(narrow) == Kind::poly;
   const unsigned bits = std::min(width - (is_unsigned ? 0 : 1), 32U);
-  if (auto twice = divided_twice(narrow, bits, reading)) return twice;
   auto all = is_sum || is_upper_part(c_, narrow) ? fraction(narrow, reading) : std::nullopt;
   if (reading.open.valid()) return std::nullopt;
   // A sum of few bits may be meant to wrap, but none that is multiplied and shifted.
@@ -313,7 +272,8 @@ std::optional<DividedByNumber> IntegerPolynomialReader::divided_once(Term t,
     const auto value = quotient(all->numerator, IntegerPolynomial(factor));
     return value ? by_product(*value, factor, all->shift, bits) : std::nullopt;
   }
-  if (!is_unsigned || width == 1 || width >= 32 || (!is_sum && c_.kind(narrow) != Kind::extract))
+  if (!is_unsigned || width == 1 || width >= 32 || is_upper_part(c_, narrow) ||
+      (!is_sum && c_.kind(narrow) != Kind::extract))
     return std::nullopt;
   const auto base = is_sum ? lengthened(c_, narrow) : std::optional(c_.args(narrow)[0]);
   auto value = base ? read(*base, reading) : std::nullopt;
@@ -355,28 +315,20 @@ std::optional<Term> IntegerPolynomialReader::term_of(const IntegerPolynomial& wh
   return sum;
 }
 
-namespace {
-
-// by * times + rest, of which the number that places have in common is in [0, by).
-struct Parts {
-  IntegerPolynomial times, rest;
-};
-
-Parts in_parts(const IntegerPolynomial& whole, Number by) {
-  Parts made;
+// by * quotient + rest, of which the number that places have in common is in [0, by).
+IntegerPolynomialReader::Divided IntegerPolynomialReader::in_parts(const IntegerPolynomial& whole,
+                                                                   Number by) {
+  Divided made;
   for (const auto& [product, n] : whole.terms()) {
-    const Number floor = n >= 0 ? n / by : -((by - 1 - n) / by);
     if (!product.empty() && n % by != 0) {
       made.rest.add(product, n);
       continue;
     }
-    made.times.add(product, floor);
-    made.rest.add(product, n - floor * by);
+    made.quotient.add(product, floored(n, by));
+    made.rest.add(product, n - floored(n, by) * by);
   }
   return made;
 }
-
-} // namespace
 
 // floor((n*q + r) / n) is q + floor(r / n). What is a sign for all shifts is 0, of numbers that are
 // not negative.
@@ -388,7 +340,7 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::bits_of(Term t, Readin
   if (!is_rest && (value != thread(0) || most < threads_end - 1))
     reading.ranges.push_back({value, 0, is_sign ? std::min(most, by - 1) : most});
   if (is_sign) return IntegerPolynomial(0);
-  Parts parts = in_parts(value, by);
+  Divided parts = in_parts(value, by);
   const bool is_place =
       row_ && *row_ == IntegerPolynomial(by) && parts.rest == IntegerPolynomial::coordinate(0);
   if (!is_place && !parts.rest.constant()) {
@@ -403,9 +355,9 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::bits_of(Term t, Readin
                               reading);
     if (!next) return std::nullopt;
     reading.ranges.push_back({parts.rest, 0, threads_end - 1});
-    parts = {parts.times + next->quotient, next->rest};
+    parts = {parts.quotient + next->quotient, next->rest};
   }
-  return is_rest ? std::move(parts.rest) : std::move(parts.times);
+  return is_rest ? std::move(parts.rest) : std::move(parts.quotient);
 }
 
 } // namespace ptxasw::passes

@@ -33,4 +33,17 @@ IntegerPolynomial IntegerPolynomial::elsewhere() const {
   return result;
 }
 
+Number floored(Number n, Number by) {
+  return n >= 0 ? n / by : -((by - 1 - n) / by);
+}
+
+Number factor_of(const IntegerPolynomial& whole) {
+  Number least = 0;
+  for (const auto& [product, coefficient] : whole.terms()) {
+    const Number size = coefficient < 0 ? -coefficient : coefficient;
+    least = least == 0 ? size : std::min(least, size);
+  }
+  return least != 0 && quotient(whole, IntegerPolynomial(least)) ? least : 1;
+}
+
 } // namespace ptxasw::passes

@@ -45,4 +45,9 @@ public:
   [[nodiscard]] IntegerPolynomial elsewhere() const;
 };
 
+// The largest whole number that is not above n / by.
+Number floored(Number n, Number by);
+// The smallest coefficient, if it divides all of them; or else 1.
+Number factor_of(const IntegerPolynomial& whole);
+
 } // namespace ptxasw::passes

@@ -117,11 +117,9 @@ private:
     IntegerPolynomial quotient, rest;
   };
   [[nodiscard]] std::optional<Divided> by_row(sym::Term t, Reading& reading) const;
-  [[nodiscard]] std::optional<Divided> in_rows(const IntegerPolynomial& value) const;
+  static Divided in_parts(const IntegerPolynomial& whole, Number by);
   // Of an extract, or of an extended one.
   [[nodiscard]] std::optional<IntegerPolynomial> bits_of(sym::Term t, Reading& reading) const;
-  [[nodiscard]] std::optional<DividedByNumber> divided_twice(sym::Term narrow, unsigned bits,
-                                                             Reading& reading) const;
   [[nodiscard]] std::optional<DividedByNumber> divided_once(sym::Term t, Reading& reading) const;
   struct Fraction;
   [[nodiscard]] std::optional<Fraction> fraction(sym::Term t, Reading& reading) const;

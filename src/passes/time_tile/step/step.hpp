@@ -178,7 +178,11 @@ struct StepPlan {
         if (load.inst == inst) all.push_back({&array, &load});
     return all;
   }
-  [[nodiscard]] bool is_load(ptx::InstId inst) const { return !loads_of(inst).empty(); }
+  [[nodiscard]] bool is_load(ptx::InstId inst) const {
+    return std::ranges::any_of(arrays, [&](const StepArray& array) {
+      return std::ranges::find(array.loads, inst, &StepArray::Load::inst) != array.loads.end();
+    });
+  }
 };
 
 // Whether arrays are exchanged or rotate is the program's: a kernel that reads two arrays beside
