@@ -45,6 +45,20 @@ auto entries_of(const std::string& text, const Options& options) {
   return entries_of(text, options, assembler);
 }
 
+// The contract of the first kernel of the module, which has four parameters of 24 bytes.
+void expect_to_be_read(const std::string& kernel, const ptx::Module& module,
+                       const std::vector<contract::Steps>& steps) {
+  const contract::Contract contract{.kernel = kernel,
+                                    .parameters = 4,
+                                    .parameter_bytes = 24,
+                                    .places = passes::places_of(module, module.functions[0]),
+                                    .variants = {{.entry = kernel, .name = "original"}},
+                                    .steps = steps};
+  const auto read = contract::decode(contract::encode(contract));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(*read, contract);
+}
+
 TEST(StepEntries, OfThePlane) {
   Options options;
   options.steps = 3;
@@ -60,15 +74,7 @@ TEST(StepEntries, OfThePlane) {
   EXPECT_EQ(module.functions.back().name, "j2d5pt_f32__ptxasw_steps3");
   EXPECT_EQ(module.functions.back().parameters.size(), 5U);
 
-  const contract::Contract contract{.kernel = "j2d5pt_f32",
-                                    .parameters = 4,
-                                    .parameter_bytes = 24,
-                                    .places = passes::places_of(module, module.functions[0]),
-                                    .variants = {{.entry = "j2d5pt_f32", .name = "original"}},
-                                    .steps = star.steps};
-  const auto read = contract::decode(contract::encode(contract));
-  ASSERT_TRUE(read) << read.error();
-  EXPECT_EQ(*read, contract);
+  expect_to_be_read("j2d5pt_f32", module, star.steps);
 }
 
 // Two buffers change places, whatever fields they have.
@@ -84,15 +90,7 @@ TEST(StepEntries, OfVectors) {
   EXPECT_EQ(vectors.steps[0].swaps, (std::vector<contract::Swap>{{1, 0}}));
   EXPECT_EQ(vectors.steps[0].touched.size(), 2U);
   const ptx::Module module = ptx::parse(text + vectors.text, "both.ptx");
-  const contract::Contract contract{.kernel = kernel,
-                                    .parameters = 4,
-                                    .parameter_bytes = 24,
-                                    .places = passes::places_of(module, module.functions[0]),
-                                    .variants = {{.entry = kernel, .name = "original"}},
-                                    .steps = vectors.steps};
-  const auto read = contract::decode(contract::encode(contract));
-  ASSERT_TRUE(read) << read.error();
-  EXPECT_EQ(*read, contract);
+  expect_to_be_read(kernel, module, vectors.steps);
 }
 
 // So that one may begin while the one in front of it ends (PTX ISA: griddepcontrol, sm_90, 7.8).

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,19 @@ inline void* Arrays::get(size_t bytes, int kind) {
 }
 
 using Loop = std::function<void(int size, int steps, Arrays& arrays)>;
+
+// Calls it with the size as a constant, one of those that `run` asks for; another one is 4096.
+template <class F> void with_size(int n, const F& call) {
+  switch (n) {
+  case 256: return call(std::integral_constant<int, 256>{});
+  case 257: return call(std::integral_constant<int, 257>{});
+  case 1000: return call(std::integral_constant<int, 1000>{});
+  case 1024: return call(std::integral_constant<int, 1024>{});
+  case 2047: return call(std::integral_constant<int, 2047>{});
+  case 2048: return call(std::integral_constant<int, 2048>{});
+  default: return call(std::integral_constant<int, 4096>{});
+  }
+}
 
 inline int run(int argc, char** argv, const char* name, const Loop& loop) {
   for (int at = 1; at + 1 < argc; at += 2) {

@@ -11,23 +11,15 @@ template <int N> __global__ void life(const unsigned char* now, unsigned char* n
   next[id] = c == 3 || (c == 2 && now[id]);
 }
 
-template <int N> void step(const unsigned char* a, unsigned char* b) {
-  life<N><<<(N * N + 255) / 256, 256>>>(a, b);
-}
-
 int main(int argc, char** argv) {
   return forms::run(argc, argv, "written_size_a", [](int n, int steps, forms::Arrays& arrays) {
     unsigned char *a = arrays.bytes(size_t(n) * n), *b = arrays.bytes(size_t(n) * n);
-    const auto one = n == 256    ? step<256>
-                     : n == 257  ? step<257>
-                     : n == 1000 ? step<1000>
-                     : n == 1024 ? step<1024>
-                     : n == 2047 ? step<2047>
-                     : n == 2048 ? step<2048>
-                                 : step<4096>;
-    for (int t = 0; t < steps; ++t) {
-      one(a, b);
-      std::swap(a, b);
-    }
+    forms::with_size(n, [&](auto size) {
+      constexpr int N = size.value;
+      for (int t = 0; t < steps; ++t) {
+        life<N><<<(N * N + 255) / 256, 256>>>(a, b);
+        std::swap(a, b);
+      }
+    });
   });
 }

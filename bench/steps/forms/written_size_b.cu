@@ -15,26 +15,18 @@ template <int N> __global__ void gray_scott(const float* u, const float* v, floa
   }
 }
 
-template <int N> void step(const float* u, const float* v, float* un, float* vn) {
-  gray_scott<N><<<forms::cover(N, N, dim3(32, 8)), dim3(32, 8)>>>(u, v, un, vn);
-}
-
 int main(int argc, char** argv) {
   return forms::run(argc, argv, "written_size_b", [](int n, int steps, forms::Arrays& arrays) {
     const size_t all = size_t(n) * n;
     float *u = arrays.floats(all), *v = arrays.floats(all), *un = arrays.floats(all),
           *vn = arrays.floats(all);
-    const auto one = n == 256    ? step<256>
-                     : n == 257  ? step<257>
-                     : n == 1000 ? step<1000>
-                     : n == 1024 ? step<1024>
-                     : n == 2047 ? step<2047>
-                     : n == 2048 ? step<2048>
-                                 : step<4096>;
-    for (int t = 0; t < steps; ++t) {
-      one(u, v, un, vn);
-      std::swap(u, un);
-      std::swap(v, vn);
-    }
+    forms::with_size(n, [&](auto size) {
+      constexpr int N = size.value;
+      for (int t = 0; t < steps; ++t) {
+        gray_scott<N><<<forms::cover(N, N, dim3(32, 8)), dim3(32, 8)>>>(u, v, un, vn);
+        std::swap(u, un);
+        std::swap(v, vn);
+      }
+    });
   });
 }

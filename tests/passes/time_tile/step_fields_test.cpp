@@ -1,6 +1,7 @@
 // Buffers of which a place has several elements: structures, vectors, planes behind one another.
 #include "emulator/kernel_text.hpp"
 #include "passes/time_tile/any_host.hpp"
+#include "passes/time_tile/place_text.hpp"
 
 #include <gmock/gmock.h>
 
@@ -19,13 +20,6 @@ constexpr passes::StepShape small_region{.count = 3, .width = 32, .strips = 8, .
 
 // %r13 = the place in an array of n x m places without its rim, %rd3 and %rd4 the buffers.
 constexpr std::string_view placed = R"(
-mov.u32 %r4, %ctaid.x;
-mov.u32 %r5, %ntid.x;
-mad.lo.s32 %r10, %r4, %r5, %r3;
-mov.u32 %r6, %ctaid.y;
-mov.u32 %r7, %ntid.y;
-mov.u32 %r8, %tid.y;
-mad.lo.s32 %r11, %r6, %r7, %r8;
 add.s32 %r12, %r1, -1;
 add.s32 %r15, %r2, -1;
 setp.lt.s32 %p1, %r10, 1;
@@ -44,7 +38,7 @@ mad.lo.s32 %r13, %r11, %r1, %r10;
 // %rd5 and %rd6 = where the place's structure of so many bytes is read and written, %rd8 the one
 // below it.
 std::string with_structures(unsigned bytes, std::string_view work) {
-  return test::kernel_text(fmt::format(R"({}
+  return test::kernel_text(fmt::format(R"({}{}
 mul.wide.s32 %rd7, %r13, {};
 mul.wide.s32 %rd9, %r1, {};
 add.s64 %rd5, %rd3, %rd7;
@@ -52,7 +46,7 @@ add.s64 %rd6, %rd4, %rd7;
 add.s64 %rd8, %rd5, %rd9;
 {}
 done: ret;)",
-                                       placed, bytes, bytes, work));
+                                       test::places, placed, bytes, bytes, work));
 }
 
 struct Fields {
@@ -199,7 +193,7 @@ st.global.u32 [%rd6+4], %r20;
 
 // Two planes of f32, the second one %r16 elements behind the first.
 std::string with_planes(std::string_view apart, std::string_view more = "") {
-  std::string text = test::kernel_text(fmt::format(R"({}
+  std::string text = test::kernel_text(fmt::format(R"({}{}
 {}
 mul.wide.s32 %rd7, %r13, 4;
 mul.wide.s32 %rd9, %r16, 4;
@@ -213,7 +207,7 @@ sub.rn.f32 %f3, %f2, %f1;
 st.global.f32 [%rd10], %f1;
 st.global.f32 [%rd6], %f3;
 done: ret;)",
-                                                   placed, apart));
+                                                   test::places, placed, apart));
   const std::string_view last = ".param .u32 m";
   return text.insert(text.find(last) + last.size(), more);
 }

@@ -1,6 +1,7 @@
 // Steps that store to an element several times: what a thread stores last is there in the end.
 #include "emulator/kernel_text.hpp"
 #include "passes/time_tile/any_host.hpp"
+#include "passes/time_tile/place_text.hpp"
 
 #include <gmock/gmock.h>
 
@@ -18,13 +19,6 @@ using testing::HasSubstr;
 // %f1 to %f3 = the element itself and its neighbours along x, %rd6 = where it is stored, %p8 is
 // true where the element is above 0.
 constexpr std::string_view loaded = R"(
-mov.u32 %r4, %ctaid.x;
-mov.u32 %r5, %ntid.x;
-mad.lo.s32 %r10, %r4, %r5, %r3;
-mov.u32 %r6, %ctaid.y;
-mov.u32 %r7, %ntid.y;
-mov.u32 %r8, %tid.y;
-mad.lo.s32 %r11, %r6, %r7, %r8;
 setp.lt.s32 %p1, %r10, 1;
 add.s32 %r12, %r1, -1;
 setp.ge.s32 %p2, %r10, %r12;
@@ -48,7 +42,8 @@ add.rn.f32 %f5, %f1, %f4;
 )";
 
 std::string kernel_that_stores(std::string_view stores) {
-  return test::kernel_text(std::string(loaded) + std::string(stores) + "done: ret;");
+  return test::kernel_text(std::string(test::places) + std::string(loaded) + std::string(stores) +
+                           "done: ret;");
 }
 
 constexpr passes::StepShape with_columns{

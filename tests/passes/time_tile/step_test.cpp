@@ -3,6 +3,7 @@
 
 #include "emulator/kernel_text.hpp"
 #include "passes/time_tile/offsets_text.hpp"
+#include "passes/time_tile/place_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,16 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// %r10 = x, %r11 = y.
-constexpr std::string_view places = R"(
-mov.u32 %r4, %ctaid.x;
-mov.u32 %r5, %ntid.x;
-mad.lo.s32 %r10, %r4, %r5, %r3;
-mov.u32 %r6, %ctaid.y;
-mov.u32 %r7, %ntid.y;
-mov.u32 %r8, %tid.y;
-mad.lo.s32 %r11, %r6, %r7, %r8;
-)";
+using test::places;
 
 // Out where x < 1, x >= n - 1, y < 1 or y >= m - 1.
 constexpr std::string_view guard = R"(
