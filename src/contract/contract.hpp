@@ -21,7 +21,7 @@
 namespace ptxasw::contract {
 
 // A reader takes this one alone: what is written down, launcher and entries are of one release.
-inline constexpr unsigned version = 17;
+inline constexpr unsigned version = 18;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
@@ -155,6 +155,9 @@ struct Steps {
   // stream serialization.
   bool waits = false;
   bool is_told = false; // how many steps to do
+  // Blocks in one line are rows, %ctaid.x the number of one and %tid.x a place in it: the launch
+  // counts as one of as many threads along x as a block has, and along y as there are blocks.
+  bool by_block = false;
   std::array<unsigned, 3> block{1, 1, 1};
   // Threads of the original launch whose work one block does: what the grid is divided by, in
   // threads, rounded up.

@@ -87,6 +87,7 @@ Json json_of(const Steps& steps, const Steps* before) {
   Json made{{"entry", steps.entry}, {"count", steps.count}};
   if (steps.waits) made["waits"] = true;
   if (steps.is_told) made["told"] = true;
+  if (steps.by_block) made["by_block"] = true;
   if (const auto& rotation = steps.rotation)
     made["rotate"] = {contract::to_word(rotation->old), contract::to_word(rotation->now),
                       contract::to_word(rotation->next)};
@@ -274,6 +275,7 @@ private:
                .count = read_.number<unsigned>(from, "count"),
                .waits = flag(from, "waits"),
                .is_told = flag(from, "told"),
+               .by_block = flag(from, "by_block"),
                .block = read_.sizes(from, "block"),
                .covers = read_.sizes(from, "covers")};
     if (JsonReader::has(from, "blocks_each"))

@@ -31,6 +31,14 @@ unsigned next_of(const Steps& steps) {
   return steps.swaps.size() == 1 ? steps.swaps[0].out : ~0U;
 }
 
+// Of one line of blocks, each one line of threads.
+bool count_by_block(Quantities& quantities, const StepLaunch& launch) {
+  if (quantities.threads[1] != 1 || quantities.threads[2] != 1) return false;
+  quantities.threads = {launch.block[0], launch.grid[0], 1};
+  quantities.block = {1, 1, 1};
+  return true;
+}
+
 } // namespace
 
 bool overlap(const TouchedRange& a, const TouchedRange& b) {
@@ -39,8 +47,9 @@ bool overlap(const TouchedRange& a, const TouchedRange& b) {
 
 tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps& steps,
                                            const StepLaunch& launch) {
-  const auto known = quantities_of(contract.places, launch);
+  auto known = quantities_of(contract.places, launch);
   if (!known) return refused(known.error());
+  if (steps.by_block && !count_by_block(*known, launch)) return refused("its blocks are no rows");
   const Quantities& quantities = *known;
   FittedSteps made{.block = steps.block, .threads = {0, 0, 0, steps.count}};
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -119,7 +119,7 @@ TEST_F(MeasureTest, LuckIsNoGain) {
   };
   Engine engine(read_settings("policy=measure"));
   for (const unsigned blocks : {14, 18}) { // the model prefers x:2 of the larger one
-    launch_often(engine, p.request(blocks), 20000);
+    launch_often(engine, p.request(blocks), 40000);
     EXPECT_EQ(launched().back().entry, "k") << blocks;
   }
 }

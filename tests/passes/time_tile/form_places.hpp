@@ -51,6 +51,12 @@ protected:
 
   void places() {
     const bool few = std::exchange(few_, false);
+    if (by_block) {
+      line("mov.u32 %r10, %tid.x");
+      line("mov.u32 %r11, %ctaid.x");
+      few_ = few;
+      return;
+    }
     const bool moves = !by_rows && !walks && chance(1, 12); // the first place has no thread
     along("x", by_rows || moves ? "%r12" : "%r10");
     if (moves) line("add.s32 %r10, %r12, 1");

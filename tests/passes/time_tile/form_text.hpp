@@ -61,7 +61,12 @@ public:
   bool small = false;                 // elements are 0 to 7, so that a table has as many
   bool deep = false;                  // there are planes, of which %r13 is one and %r24 its begin
   bool row_blocks = false;            // a block has one row
+  bool by_block = false;              // a block is a row
+  bool asks = false;                  // the launch for its sizes
   unsigned arrays = 1;
+  // Two arrays are the fields of structures, or lie one behind the other in one buffer.
+  enum class Layout : std::uint8_t { apart, structures, planes } layout = Layout::apart;
+  [[nodiscard]] unsigned fields() const { return layout == Layout::apart ? 1 : arrays; }
 
 protected:
   // Neighbours: the guards leave a rim; or they are the nearest places inside, or those at the
@@ -232,11 +237,16 @@ protected:
   const char* sign() { return chance(1, 20) ? any("s32", "u32") : wide_; }
   const char* extended() { return sign()[0] == 's' ? "s64.s32" : "u64.u32"; }
 
+  // From an element of an array to the next one.
+  [[nodiscard]] unsigned stride(const std::string& array) const {
+    return layout == Layout::structures && array != "%rd3" ? arrays * type.bytes : type.bytes;
+  }
+
   // In bytes from an array's begin.
-  std::string element(const Neighbour& at) {
+  std::string element(const Neighbour& at, unsigned stride) {
     const std::string index = number(), bytes = address(), wide = address(), row = address(),
                       column = address();
-    const auto shift = static_cast<unsigned>(std::countr_zero(type.bytes));
+    const auto shift = static_cast<unsigned>(std::countr_zero(stride));
     const unsigned kind = planar ? below(deep ? 3 : 6) : 6;
     switch (kind) {
     case 0:
@@ -256,7 +266,7 @@ protected:
       line("cvt.s64.s32 {}, {}", row, at.y);
       line("cvt.s64.s32 {}, %r1", wide);
       line("mad.lo.s64 {}, {}, {}, {}", wide, row, wide, column);
-      line("mul.lo.s64 {}, {}, {}", bytes, wide, type.bytes);
+      line("mul.lo.s64 {}, {}, {}", bytes, wide, stride);
       return bytes;
     case 5:
       line("mad.lo.s32 {}, {}, %r1, {}", index, at.y, at.x);
@@ -267,7 +277,7 @@ protected:
     }
     if (deep) line("add.s32 {0}, {0}, %r24", index);
     if (chance(1, 2)) {
-      line("mul.wide.{} {}, {}, {}", sign(), bytes, index, type.bytes);
+      line("mul.wide.{} {}, {}, {}", sign(), bytes, index, stride);
     } else {
       line("cvt.{} {}, {}", extended(), wide, index);
       line("shl.b64 {}, {}, {}", bytes, wide, shift);
@@ -276,16 +286,25 @@ protected:
   }
 
   std::string far(const std::string& array, const Neighbour& at) {
-    const std::string bytes = element(at), there = address();
+    const std::string bytes = element(at, stride(array)), there = address();
     line("add.s64 {}, {}, {}", there, array, bytes);
     return there;
   }
 
   std::string load(const std::string& array, const Neighbour& at) {
+    if (chance(1, 4) && stride(array) != type.bytes) return load_structure(array, at);
     const std::string there = far(array, at), into = value();
     line("ld.global{}.{} {}, [{}+{}]", any("", "", ".nc"), type.name, into, there,
-         at.further * static_cast<int>(type.bytes));
+         at.further * static_cast<int>(stride(array)));
     return into;
+  }
+
+  // Both fields at once, one of which is used.
+  std::string load_structure(const std::string& array, const Neighbour& at) {
+    const std::string there = far("%rd1", at), first = value(), second = value();
+    line("ld.global{}.v2.{} {{{}, {}}}, [{}+{}]", any("", ".nc"), type.name, first, second, there,
+         at.further * static_cast<int>(stride(array)));
+    return array == "%rd1" ? first : second;
   }
 
   std::string moved(const std::string& place, int by) {
@@ -379,7 +398,9 @@ protected:
       line("selp.b32 {}, {}, {}, {}", x, left, right, asked());
       into = load(from, {x, one.y});
     } else {
-      into = load_of_two(far(from, one), one.further, far(from, other), other.further);
+      const int step = static_cast<int>(stride(from));
+      into =
+          load_of_two(far(from, one), one.further * step, far(from, other), other.further * step);
     }
     few_ = few;
     return into;
@@ -414,8 +435,8 @@ protected:
   std::string load_of_two(const std::string& a, int further_a, const std::string& b,
                           int further_b) {
     const std::string left = address(), right = address(), at = address(), into = value();
-    line("add.s64 {}, {}, {}", left, a, further_a * static_cast<int>(type.bytes));
-    line("add.s64 {}, {}, {}", right, b, further_b * static_cast<int>(type.bytes));
+    line("add.s64 {}, {}, {}", left, a, further_a);
+    line("add.s64 {}, {}, {}", right, b, further_b);
     const std::string holds = asked();
     if (chance(1, 4)) {
       const std::string over = label();

@@ -58,15 +58,18 @@ private:
   }
 };
 
-// Adds the addresses in global memory that are loaded and stored. Empty, or what is wrong.
+// Adds the addresses in global memory of all elements that are loaded and stored. Empty, or what is
+// wrong.
 inline std::string run_watched(const simt::Program& program, simt::Launch& launch,
                                simt::Memory& memory, std::set<std::uint64_t>& loaded,
                                std::set<std::uint64_t>& stored) {
   launch.observer = [&](const simt::Access& access) {
     if (access.space != ptx::Space::global) return;
-    const bool loads = access.kind == simt::Access::Kind::load;
+    std::set<std::uint64_t>& all = access.kind == simt::Access::Kind::load ? loaded : stored;
+    const unsigned element = ptx::bit_width(access.inst->mods.type) / 8;
     for (unsigned lane = 0; lane < 32; ++lane)
-      if ((access.mask >> lane & 1) != 0) (loads ? loaded : stored).insert(access.addresses[lane]);
+      for (unsigned byte = 0; byte < access.bytes && (access.mask >> lane & 1) != 0; byte += element)
+        all.insert(access.addresses[lane] + byte);
   };
   const simt::Result result = simt::run(program, launch, memory);
   return result.ok() ? "" : result.message;

@@ -19,8 +19,12 @@ public:
     walks = chance(1, 12);
     sweeps = planar && !by_rows && !walks && chance(1, 8);
     deep = planar && !by_rows && !walks && !sweeps && chance(1, 10);
+    const bool is_plain = !by_rows && !walks && !sweeps && !deep;
+    by_block = planar && is_plain && chance(1, 8);
+    asks = is_plain && chance(1, by_block ? 2 : 8);
     wide_ = any("s32", "s32", "u32");
-    arrays = chance(1, 6) ? 2 : 1;
+    arrays = chance(1, 4) ? 2 : 1;
+    if (arrays == 2 && !deep) layout = static_cast<Layout>(below(3));
     type = form_types[chance(1, 2) ? 0 : 1 + below(4)];
     reach_ = chance(1, 4) ? 2 : 1;
     rim_ = static_cast<Rim>(below(5));
@@ -60,23 +64,44 @@ ld.param.u64 %rd12, [out];
 ld.param.u64 %rd13, [other];
 ld.param.u64 %rd14, [in2];
 ld.param.u64 %rd15, [out2];
-ld.param.u32 %r1, [nx];
-ld.param.u32 %r2, [ny];
-ld.param.{0} %v0, [c];
+{4}ld.param.{0} %v0, [c];
 cvta.to.global.u64 %rd1, %rd11;
 cvta.to.global.u64 %rd2, %rd12;
 cvta.to.global.u64 %rd3, %rd13;
-cvta.to.global.u64 %rd4, %rd14;
-cvta.to.global.u64 %rd5, %rd15;
-mov.u64 %rd6, table;
+{3}mov.u64 %rd6, table;
 mov.b64 %rd7, told;
 {2}end: ret;
 }}
 )",
-                       type.name, type.held, text_);
+                       type.name, type.held, text_, other_arrays(), sizes());
   }
 
 private:
+  [[nodiscard]] std::string sizes() const {
+    if (asks && by_block) return "mov.u32 %r1, %ntid.x;\nmov.u32 %r2, %nctaid.x;\n";
+    std::string all;
+    const auto add = [&](const char* name, char axis, char of) {
+      all += asks && (axis == 'x' || planar)
+                 ? fmt::format("mov.u32 %r990, %nctaid.{0};\nmov.u32 %r991, %ntid.{0};\n"
+                               "mul.lo.s32 %r{1}, %r990, %r991;\n",
+                               axis, of)
+                 : fmt::format("ld.param.u32 %r{}, [{}];\n", of, name);
+    };
+    add("nx", 'x', '1');
+    add("ny", 'y', '2');
+    return all;
+  }
+
+  [[nodiscard]] std::string other_arrays() const {
+    if (layout == Layout::apart)
+      return "cvta.to.global.u64 %rd4, %rd14;\ncvta.to.global.u64 %rd5, %rd15;\n";
+    if (layout == Layout::structures)
+      return fmt::format("add.s64 %rd4, %rd1, {0};\nadd.s64 %rd5, %rd2, {0};\n", type.bytes);
+    return fmt::format("mul.lo.s32 %r26, %r1, %r2;\nmul.wide.s32 %rd8, %r26, {};\n"
+                       "add.s64 %rd4, %rd1, %rd8;\nadd.s64 %rd5, %rd2, %rd8;\n",
+                       type.bytes);
+  }
+
   // --- Statements
 
   void set_values(unsigned kinds) {
@@ -260,6 +285,12 @@ private:
   }
 
   void store_all() {
+    if (layout == Layout::structures && chance(1, 3)) {
+      const std::string one = to_store(), other = to_store();
+      line("st.global.v2.{} [{}], {{{}, {}}}", type.name, far("%rd2", own()), one, other);
+      stored_ = 3;
+      return;
+    }
     for (unsigned n = 0; n < arrays; ++n)
       store(n);
   }

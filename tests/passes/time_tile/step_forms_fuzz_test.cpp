@@ -22,8 +22,14 @@ StepHost forms_host(const Stepped& stepped, const StepForm& form, unsigned nx, u
   if (!form.planar) ny = 1;
   if (form.row_blocks) block.y = 1;
   if (!form.planar || form.by_rows) block = {block.x * block.y, 1, 1};
+  simt::Dim3 grid{(nx + block.x - 1) / block.x, (ny + block.y - 1) / block.y};
+  if (form.by_block) block = {nx + seed % 3, 1, 1}, grid = {ny, 1, 1};
+  if (form.by_rows) grid = {(nx * ny + block.x - 1) / block.x + seed % 2, 1, 1};
+  if (seed % 4 == 0) ++grid.x;
+  if (form.asks) nx = form.by_block ? block.x : grid.x * block.x;
+  if (form.asks && form.planar) ny = form.by_block ? grid.x : grid.y * block.y;
   StepHost host{.stepped = stepped,
-                .grid = {(nx + block.x - 1) / block.x, (ny + block.y - 1) / block.y},
+                .grid = grid,
                 .block = block,
                 .arguments = {0, 1, nx, ny, 2, 3, 4, 3, 0},
                 .buffers = {},
@@ -32,8 +38,6 @@ StepHost forms_host(const Stepped& stepped, const StepForm& form, unsigned nx, u
   if (seed % 16 < 3) host.arguments[4 + seed % 3] = seed % 5; // an array is another one, too
   constexpr std::array<std::uint64_t, 6> no_sizes{0, 1, 2, 0x7fffffff, 0x80000001, 0xffffffff};
   if (seed % 24 == 0) host.arguments[2 + seed / 24 % 2] = no_sizes[seed / 48 % no_sizes.size()];
-  if (form.by_rows) host.grid = {(nx * ny + block.x - 1) / block.x + seed % 2, 1, 1};
-  if (seed % 4 == 0) ++host.grid.x;
   if (form.sweeps) host.grid.y = host.block.y = 1;
   if (form.walks && seed % 2 == 0) host.grid.x = (host.grid.x + 2) / 3; // else one place each
   const unsigned planes = form.deep ? 1 + seed % 3 : 1;
@@ -42,12 +46,14 @@ StepHost forms_host(const Stepped& stepped, const StepForm& form, unsigned nx, u
   if (is_float) host.arguments[7] = form.type.bytes == 4 ? 0x3dcccccd : 0x3fb999999999999a;
   for (const unsigned word : {3U, 1U, 4U, 6U, 2U, 0U, 7U, 5U})
     host.structures[8].insert(host.structures[8].end(), {static_cast<std::uint8_t>(word), 0, 0, 0});
-  const unsigned bytes = form.type.bytes, reach = form.reach();
+  const unsigned bytes = form.type.bytes, reach = form.reach(), places = nx * ny * planes;
   for (unsigned n = 0; n < 5; ++n) {
-    auto& made = host.buffers.emplace_back(
-        test::random_elements(std::size_t{nx} * ny * planes, bytes, is_float, seed + n));
-    for (unsigned at = 0; at < nx * ny * planes; ++at) {
-      std::uint8_t* const element = &made[std::size_t{at} * bytes];
+    const unsigned count = n < 2 ? places * form.fields() : places;
+    auto& made = host.buffers.emplace_back(test::random_elements(count, bytes, is_float, seed + n));
+    for (unsigned word = 0; word < count; ++word) {
+      std::uint8_t* const element = &made[std::size_t{word} * bytes];
+      const bool by_structure = form.layout == FormText::Layout::structures;
+      const unsigned at = by_structure ? word * places / count : word % places;
       const unsigned x = at % nx, y = at / nx % ny;
       const bool rim =
           x < reach || x + reach >= nx || (form.planar && (y < reach || y + reach >= ny));

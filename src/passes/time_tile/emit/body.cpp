@@ -95,6 +95,7 @@ void StepBody::note_place(RegId reg) {
   if (plan_.coordinates.contains(reg) && ptx::bit_width(body_.registers[reg].type) == 64 &&
       std::ranges::find(wide_, reg) == wide_.end())
     wide_.push_back(reg);
+  if (plan_.extents.contains(reg)) extents_.insert(reg);
   if (plan_.rows && plan_.rows->numbers.contains(reg) &&
       std::ranges::find(numbers_, reg) == numbers_.end())
     numbers_.push_back(reg);
@@ -289,7 +290,12 @@ Reg StepBody::as_held(const StepArray& array, const Reg& value) {
   return code_.cvt(ptx::unsigned_integer(bits), ptx::unsigned_integer(width), value);
 }
 
-void StepBody::parameters() {
+void StepBody::parameters(PolynomialCode& numbers) {
+  for (const RegId reg : extents_) {
+    const Reg extent = numbers.number(plan_.extents.at(reg));
+    const bool is_wide = ptx::bit_width(body_.registers[reg].type) == 64;
+    uniform_[reg] = is_wide ? extent : code_.into(fresh(reg)).cvt(u32, u64, extent);
+  }
   for (const auto& [id, of] : classes_)
     if (of == Class::parameter) copy(id, nullptr, {}, uniform_);
 }

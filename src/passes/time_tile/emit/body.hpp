@@ -3,6 +3,7 @@
 
 #include "passes/shared/bindings.hpp"
 #include "passes/time_tile/polynomial/parameter_names.hpp"
+#include "passes/time_tile/polynomial/polynomial_code.hpp"
 #include "passes/time_tile/step/step.hpp"
 #include "ptx/build.hpp"
 
@@ -50,8 +51,8 @@ public:
         load;
   };
 
-  // What is the same for all places: parameters and what follows from them.
-  void parameters();
+  // What is the same for all places: parameters, the launch's extents, and what follows from them.
+  void parameters(PolynomialCode& numbers);
   // Of StepPlan::rows: the register of 32 bits with the length of a row.
   void set_row(const ptx::Reg& length) { row_ = length; }
   // Loads that are the same for all places, and what follows; done by threads with `guard` (empty:
@@ -164,6 +165,7 @@ private:
   std::set<ptx::RegId> several_;         // registers that are written in several places
   std::vector<ptx::RegId> wide_;         // coordinates in registers of 64 bits
   std::vector<ptx::RegId> numbers_;      // of StepPlan::rows
+  std::set<ptx::RegId> extents_;         // of StepPlan::extents
   ptx::Reg row_, values_of_pass_;
   bool has_uniform_loads_ = false, values_use_place_ = false;
 };

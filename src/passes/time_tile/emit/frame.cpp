@@ -21,8 +21,8 @@ StepFrame::StepFrame(const emulator::Kernel& kernel, const StepPlan& plan, const
                      std::string name)
     : module_(*kernel.body.module), kernel_(kernel), plan_(plan), shape_(shape),
       name_(std::move(name)), registers_(ptx::FreshRegisters::brief(module_)), code_(registers_),
-      numbers_(code_, ParameterNames(kernel.body)), body_(kernel, plan, code_),
-      labels_(label_prefix(module_)) {}
+      numbers_(code_, ParameterNames(kernel.body), {}, {std::string(threads_parameter)}),
+      body_(kernel, plan, code_), labels_(label_prefix(module_)) {}
 
 bool may_begin_early(const ptx::Module& module) {
   constexpr unsigned first_chip = 90;
@@ -131,6 +131,7 @@ contract::Steps StepFrame::made_contract() const {
   made.entry = name_;
   made.count = shape_.count;
   made.rotation = plan_.rotation;
+  made.by_block = plan_.by_block;
   if (!plan_.rotation)
     for (const StepArray& array : plan_.arrays)
       if (plan_.is_first_field(array)) made.swaps.push_back({array.in, array.out});

@@ -36,7 +36,7 @@ StepEntry PlaneWriter::run() {
   if (Why why = why_not(); !why.empty()) return {.refused = std::move(why)};
   code_.comment(fmt::format("ptxasw: {} steps at once, plane by plane", shape_.count));
   if (may_wait()) code_.griddepcontrol_wait(); // ahead of whatever touches memory
-  body_.parameters();
+  body_.parameters(numbers_);
   find_thread();
   find_places();
   find_stretch();

@@ -25,6 +25,11 @@ Reg PolynomialCode::begin_of(unsigned part) {
 
 Reg PolynomialCode::parameter(const Quantity& quantity) {
   using Type = contract::Token::Type;
+  if (quantity.of == Quantity::Of::threads)
+    return code_.cvt(u64, u32,
+                     code_.ld(ptx::Space::param, u32,
+                              ptx::Memory(std::string_view(extents_.parameter),
+                                          extents_.first + 4 * quantity.number)));
   const ptx::Memory at(names_.name(contract::number_of(quantity.number)),
                        contract::byte_of(quantity.number));
   if (quantity.as != Type::s32 && quantity.as != Type::u32)

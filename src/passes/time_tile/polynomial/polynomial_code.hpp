@@ -6,16 +6,25 @@
 #include "ptx/build.hpp"
 
 #include <functional>
+#include <string>
 #include <utility>
 
 namespace ptxasw::passes {
+
+// Where in the parameter space the threads of the launch along x, y, z stand, 4 bytes each.
+struct ExtentsAt {
+  std::string parameter;
+  unsigned first = 0;
+};
 
 class PolynomialCode {
 public:
   using Coordinate = std::function<ptx::Reg(unsigned axis)>; // a register of 64 bits
 
-  PolynomialCode(ptx::Code& code, ParameterNames names, Coordinate coordinate = {})
-      : code_(code), names_(std::move(names)), coordinate_(std::move(coordinate)) {}
+  PolynomialCode(ptx::Code& code, ParameterNames names, Coordinate coordinate = {},
+                 ExtentsAt extents = {})
+      : code_(code), names_(std::move(names)), coordinate_(std::move(coordinate)),
+        extents_(std::move(extents)) {}
 
   // In 64 bits, where nothing wraps. Of coordinates and parameters alone.
   ptx::Reg number(const IntegerPolynomial& whole);
@@ -28,6 +37,7 @@ private:
   ptx::Code& code_;
   const ParameterNames names_;
   Coordinate coordinate_;
+  ExtentsAt extents_;
 };
 
 } // namespace ptxasw::passes

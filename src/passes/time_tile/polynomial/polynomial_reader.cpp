@@ -76,7 +76,10 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::atom(Term t) const {
   if (const auto axis = meaning_.axes.find(t.id); axis != meaning_.axes.end())
     return thread(axis->second);
   const sym::Atom& info = c_.atom_info(t);
-  if (info.kind == static_cast<std::uint32_t>(AtomKind::special)) return special(info);
+  if (is_special(t)) {
+    auto number = special(info);
+    return number ? std::optional(with_extents(*std::move(number))) : std::nullopt;
+  }
   if (info.kind == static_cast<std::uint32_t>(AtomKind::iteration))
     return IntegerPolynomial(Quantity{.number = info.tag, .of = Quantity::Of::iteration});
   const auto parameter = parameter_of(t);
@@ -112,7 +115,25 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::sum(Term t, Reading& r
     total = total + product;
   }
   if (total.too_large()) return std::nullopt;
-  return total;
+  return with_extents(std::move(total));
+}
+
+IntegerPolynomial IntegerPolynomialReader::with_extents(IntegerPolynomial whole) const {
+  for (const LaunchSize& extent : meaning_.extents) {
+    IntegerPolynomial made;
+    for (const auto& [product, coefficient] : whole.terms()) {
+      IntegerPolynomial::Product rest = product;
+      const bool has_all = std::ranges::includes(product, extent.product);
+      if (has_all)
+        for (const Quantity& factor : extent.product)
+          rest.erase(std::ranges::find(rest, factor));
+      IntegerPolynomial term;
+      term.add(rest, coefficient);
+      made = made + (has_all ? term * extent.is : term);
+    }
+    whole = std::move(made);
+  }
+  return whole;
 }
 
 IntegerPolynomial IntegerPolynomialReader::thread(unsigned axis) const {
@@ -140,12 +161,17 @@ bool IntegerPolynomialReader::is_part_of_thread(const IntegerPolynomial& value) 
       number = number - iteration * blocks * size;
       if (value == number) return true;
     }
-    for (const auto& part : {block, size, blocks, block * size, blocks * size,
+    for (const auto& part : {block, size, blocks, block * size, with_extents(blocks * size),
                              number - block * size, place - block * size})
       if (value == part) return true;
     if (row_ && (value == place || value == IntegerPolynomial::coordinate(axis))) return true;
   }
   return false;
+}
+
+bool IntegerPolynomialReader::is_special(Term t) const {
+  return c_.kind(t) == Kind::atom &&
+         c_.atom_info(t).kind == static_cast<std::uint32_t>(AtomKind::special);
 }
 
 // A row has places.
@@ -169,7 +195,7 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::extended(Term t, Readi
   }
   const auto value = read(narrow, reading);
   if (!value) return std::nullopt;
-  if (is_part_of_thread(*value)) return value;
+  if (is_part_of_thread(*value) || is_special(narrow)) return value; // below 2^31
   const Number end = Number{1} << width;
   // An extended parameter or constant is what it is.
   if (c_.kind(t) == Kind::sext) {
@@ -248,6 +274,7 @@ IntegerPolynomialReader::place(Term address, Reading& reading) const {
       }
       offset = offset + product;
     }
+    offset = with_extents(std::move(offset));
     if (offset.too_large() || !offset.is_linear()) return std::nullopt;
     return Place{made->parameter, std::move(offset)};
   }

@@ -38,12 +38,21 @@ struct Reading {
   unsigned depth = 0;
 };
 
+// A product of numbers of blocks and of their threads that is a number of places.
+struct LaunchSize {
+  IntegerPolynomial::Product product;
+  IntegerPolynomial is;
+  unsigned axis = 0; // that has so many places
+};
+
 // What is meant by what the terms of a kernel have.
 struct Meaning {
   std::unordered_map<std::uint32_t, unsigned> axes; // atoms that stand for the thread's coordinates
   std::map<unsigned, unsigned> equal; // parts of parameters that are meant to be equal to others
   std::map<unsigned, std::uint32_t> loops; // by axis: with which threads walk along it
   std::map<unsigned, std::uint32_t> sizes; // of blocks, by axis, that the launch has to have
+  // Sizes that the kernel asks the launch for.
+  std::vector<LaunchSize> extents;
 };
 
 // The number of `width` bits, signed.
@@ -75,6 +84,7 @@ public:
   // What an axis' atom stands for.
   [[nodiscard]] IntegerPolynomial thread(unsigned axis) const;
   [[nodiscard]] const std::optional<IntegerPolynomial>& row() const { return row_; }
+  [[nodiscard]] const std::vector<LaunchSize>& extents() const { return meaning_.extents; }
   [[nodiscard]] bool is_axis(sym::Term atom) const { return meaning_.axes.contains(atom.id); }
   // May differ from place to place.
   [[nodiscard]] bool moves(sym::Term t) const;
@@ -105,6 +115,7 @@ private:
   [[nodiscard]] std::optional<IntegerPolynomial> atom(sym::Term t) const;
   [[nodiscard]] std::optional<IntegerPolynomial> special(const sym::Atom& info) const;
   [[nodiscard]] std::optional<IntegerPolynomial> sum(sym::Term t, Reading& reading) const;
+  [[nodiscard]] IntegerPolynomial with_extents(IntegerPolynomial whole) const;
   [[nodiscard]] std::optional<IntegerPolynomial> extended(sym::Term t, Reading& reading) const;
   // Which side of a choice is read; or the condition is open.
   static std::optional<bool> side_of(sym::Term condition, Reading& reading);
@@ -128,6 +139,7 @@ private:
   [[nodiscard]] std::optional<Divided> next_to(const Multiple& multiple, Reading& reading) const;
   [[nodiscard]] bool is_part_of_thread(const IntegerPolynomial& value) const;
   [[nodiscard]] bool is_no_row(sym::Term condition) const;
+  [[nodiscard]] bool is_special(sym::Term t) const;
 
   const emulator::Kernel& k_;
   sym::Context& c_;

@@ -63,7 +63,9 @@ SequenceWriter::SequenceWriter(std::span<emulator::Kernel* const> kernels, const
     const ParameterNames names = parameter_names(kernels, found.launch);
     stages_.push_back({kernel, found, names,
                        StepBody(kernel, found.plan, code_, names, varying_of(found.launch)),
-                       PolynomialCode(code_, names, [](unsigned) { return Reg{}; })});
+                       PolynomialCode(code_, names, [](unsigned) { return Reg{}; },
+                                      {std::string(threads_parameter),
+                                       static_cast<unsigned>(12 * stages_.size())})});
     Stage& made = stages_.back();
     made.few = !found.plan.convex || !is_separable(made) || made.body.hold_on_a_line();
   }
@@ -108,7 +110,7 @@ void SequenceWriter::prologue() {
   code_.comment(fmt::format("ptxasw: up to {} passes at once", shape_.count));
   if (may_begin_early(module_)) code_.griddepcontrol_wait(); // ahead of whatever touches memory
   for (std::size_t n = 0; n < stages_.size(); ++n) {
-    stages_[n].body.parameters();
+    stages_[n].body.parameters(stages_[n].numbers);
     for (const unsigned axis : {0U, 1U})
       stages_[n].limit[axis] = code_.ld(ptx::Space::param, u32,
                                         {threads_parameter, static_cast<int>(12 * n + 4 * axis)});

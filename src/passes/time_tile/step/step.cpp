@@ -6,6 +6,7 @@
 #include "passes/time_tile/step/step_axes.hpp"
 #include "passes/time_tile/step/step_conditions.hpp"
 #include "passes/time_tile/step/step_copy.hpp"
+#include "passes/time_tile/step/step_extents.hpp"
 #include "passes/time_tile/step/step_forks.hpp"
 #include "passes/time_tile/step/step_loads.hpp"
 #include "passes/time_tile/step/step_pairs.hpp"
@@ -29,6 +30,13 @@ using sym::Term;
 
 namespace {
 
+// What is asked of a launch so that the kernel is a step.
+struct Assumed {
+  EqualFields equal{};
+  WrittenExtents written{};
+  bool by_block = false;
+};
+
 class Finder {
 public:
   // What is asked for, but for whether threads have places row by row.
@@ -39,9 +47,9 @@ public:
     const StageQuestion* stage = nullptr; // of one of several launches
   };
 
-  Finder(emulator::Kernel& kernel, const Question& asked, bool with_rows, const EqualFields& equal)
+  Finder(emulator::Kernel& kernel, const Question& asked, bool with_rows, const Assumed& assumed)
       : k_(kernel), c_(*kernel.context), body_(kernel.body), asked_(asked), with_rows_(with_rows),
-        equal_(equal), places_(kernel) {}
+        assumed_(assumed), places_(kernel) {}
 
   StepPlan run() {
     plan_.refused = passes::why_not_a_plain_kernel(k_);
@@ -107,11 +115,12 @@ private:
   // --- Places ------------------------------------------------------------------------------------
 
   void find_places() {
-    meaning_.equal = equal_.first;
+    meaning_.equal = assumed_.equal.first;
     loops_ = find_step_loops(k_);
     plan_.refused = loops_.refused;
     if (!plan_.refused.empty()) return;
-    FoundAxes axes = find_axes(k_, loops_, meaning_, places_);
+    const auto find = assumed_.by_block ? find_rows_of_blocks : find_axes;
+    FoundAxes axes = find(k_, loops_, meaning_, places_);
     if (!axes.refused.empty()) return refuse(std::move(axes.refused));
     plan_.places = axes.places;
     shape_ = std::move(axes.shape);
@@ -121,8 +130,11 @@ private:
         return refuse(Reason::step_loop, has_loops);
     }
     places_.set_loops(loops_.loops);
+    plan_.by_block = assumed_.by_block;
     if (with_rows_ && plan_.places == std::array{Place::threads, Place::none, Place::none})
       take_rows();
+    if (asked_.stage == nullptr && !asked_.sweep && !plan_.by_block && !plan_.rows)
+      meaning_.extents = find_extents(k_, loops_, plan_.places, assumed_.written, shape_);
     if (!plan_.rows) reader_.emplace(k_, meaning_);
     find_walks();
     leave_out_guards();
@@ -169,6 +181,7 @@ private:
       for (unsigned axis = 0; axis < 3; ++axis)
         if (*whole == IntegerPolynomial::coordinate(axis))
           plan_.coordinates.emplace(definition.reg, axis);
+      if (is_of_launch(value, *whole)) plan_.extents.emplace(definition.reg, *whole);
       if (plan_.rows && *whole == reader_->thread(0)) numbers.insert(definition.reg);
       if (definition.at_entry &&
           (plan_.coordinates.contains(definition.reg) || numbers.contains(definition.reg)))
@@ -176,8 +189,18 @@ private:
     }
     const auto changes = [&](RegId reg) { return written[reg] != 1 && !walking_.contains(reg); };
     std::erase_if(plan_.coordinates, [&](const auto& entry) { return changes(entry.first); });
+    std::erase_if(plan_.extents, [&](const auto& entry) { return changes(entry.first); });
     std::erase_if(numbers, changes);
     if (plan_.rows) plan_.rows->numbers = std::move(numbers);
+  }
+
+  // It follows from sizes of the launch that are numbers of places.
+  [[nodiscard]] bool is_of_launch(Term value, const IntegerPolynomial& whole) const {
+    const auto is_special = [&](Term atom) {
+      return c_.atom_info(atom).kind == static_cast<std::uint32_t>(emulator::AtomKind::special);
+    };
+    return !meaning_.extents.empty() && whole == whole.elsewhere() && whole.is_linear() &&
+           std::ranges::any_of(c_.atoms(value), is_special);
   }
 
   // A value at the begin of each iteration of a loop.
@@ -428,13 +451,15 @@ private:
         sizes_->add_load(one.place, read->event->element_bytes * read->elements(),
                          both(read->where, one.where));
     }
-    plan_.conditions.insert(plan_.conditions.end(), equal_.conditions.begin(),
-                            equal_.conditions.end());
+    plan_.conditions.insert(plan_.conditions.end(), assumed_.equal.conditions.begin(),
+                            assumed_.equal.conditions.end());
     if (plan_.refused.empty()) sizes_->finish();
     plan_.conditions.insert(plan_.conditions.end(), shape_.begin(), shape_.end());
   }
 
-  void find_copied() { plan_.copy = find_copy(k_, plan_); }
+  void find_copied() {
+    if (!plan_.by_block) plan_.copy = find_copy(k_, plan_);
+  }
 
   void add_cases(const StepRead& read) {
     sizes_->add_bounded(read.where);
@@ -458,7 +483,7 @@ private:
   const ptx::Body& body_;
   const Question asked_;
   const bool with_rows_; // if threads have places row by row
-  const EqualFields& equal_;
+  const Assumed& assumed_;
   StepPlan plan_;
   StepRegion region_;
   Meaning meaning_;
@@ -478,10 +503,10 @@ private:
   std::array<std::optional<IntegerPolynomial>, 3> periods_;
 };
 
-StepPlan find(emulator::Kernel& kernel, const Finder::Question& asked, const EqualFields& equal) {
-  StepPlan plan = Finder(kernel, asked, true, equal).run();
+StepPlan find(emulator::Kernel& kernel, const Finder::Question& asked, const Assumed& assumed) {
+  StepPlan plan = Finder(kernel, asked, true, assumed).run();
   if (plan.refused.empty() || !plan.rows) return plan;
-  StepPlan line = Finder(kernel, asked, false, equal).run();
+  StepPlan line = Finder(kernel, asked, false, assumed).run();
   return line.refused.empty() ? line : plan;
 }
 
@@ -490,7 +515,8 @@ StepPlan find(emulator::Kernel& kernel, const Finder::Question& asked, const Equ
 StepPlan find_stage(emulator::Kernel& kernel, const StageQuestion& question) {
   const std::optional<Sweep> none;
   try {
-    return Finder(kernel, {.sweep = none, .stage = &question}, false, question.equal).run();
+    return Finder(kernel, {.sweep = none, .stage = &question}, false, {.equal = question.equal})
+        .run();
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }
@@ -502,10 +528,15 @@ StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice,
   try {
     StepPlan plan = find(kernel, asked, {});
     if (plan.refused.empty()) return plan;
-    const EqualFields equal = find_equal_fields(kernel);
-    if (equal.first.empty()) return plan;
-    StepPlan with_equal = find(kernel, asked, equal);
-    return with_equal.refused.empty() ? with_equal : plan;
+    std::vector<Assumed> more;
+    if (EqualFields equal = find_equal_fields(kernel); !equal.first.empty())
+      more.push_back({.equal = std::move(equal)});
+    for (WrittenExtents& written : guess_extents(kernel))
+      more.push_back({.written = std::move(written)});
+    more.push_back({.by_block = true});
+    for (const Assumed& assumed : more)
+      if (StepPlan made = find(kernel, asked, assumed); made.refused.empty()) return made;
+    return plan;
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};
   }

@@ -108,6 +108,7 @@ struct StepPlan {
   bool has_fields = false; // vectors are loaded and stored register by register
   std::optional<contract::Rotation> rotation;
   std::array<Place, 3> places{};
+  bool by_block = false; // see contract::Steps
   std::optional<StepRows> rows;
   // Along such an axis a thread takes one place after another, up to `end`.
   struct Walk {
@@ -117,7 +118,8 @@ struct StepPlan {
     bool alone = false;
   };
   std::array<std::optional<Walk>, 3> walks;
-  std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis
+  std::map<ptx::RegId, unsigned> coordinates;      // registers that hold a coordinate: its axis
+  std::map<ptx::RegId, IntegerPolynomial> extents; // what the launch's sizes make, as numbers
   std::vector<StepGuard> guards;
   // On the way to the stores, predecessors first. Branches of which both sides lead to stores: the
   // side on which the interior is, where bounds tell; ~0 where data do.
@@ -165,6 +167,10 @@ struct StepPlan {
   // Of those of one buffer.
   [[nodiscard]] bool is_first_field(const StepArray& array) const {
     return &*std::ranges::find(arrays, array.out, &StepArray::out) == &array;
+  }
+  // Entries know what it holds.
+  [[nodiscard]] bool is_told(ptx::RegId reg) const {
+    return is_place(reg) || extents.contains(reg);
   }
   // What an instruction loads of the arrays.
   struct Loaded {

@@ -53,6 +53,13 @@ Term with_few_blocks(sym::Context& context, Term block, unsigned axis, unsigned 
   return context.atom(few);
 }
 
+Term coordinate(sym::Context& context, unsigned axis) {
+  return context.atom({.name = std::string(1, "xyz"[axis]),
+                       .width = 32,
+                       .kind = static_cast<std::uint32_t>(AtomKind::unknown),
+                       .hi = 0x7fffffff});
+}
+
 } // namespace
 
 FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& meaning,
@@ -68,10 +75,7 @@ FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& m
     const bool has_thread = thread.valid() && !context.value(thread),
                has_block = block.valid() && !context.value(block);
     if (!has_thread && !has_block) continue;
-    const Term place = context.atom({.name = std::string(1, "xyz"[axis]),
-                                     .width = 32,
-                                     .kind = static_cast<std::uint32_t>(AtomKind::unknown),
-                                     .hi = 0x7fffffff});
+    const Term place = coordinate(context, axis);
     meaning.axes.emplace(place.id, axis);
     if (!has_thread || !has_block) {
       made.places[axis] = has_thread ? Place::thread : Place::block;
@@ -98,6 +102,33 @@ FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& m
         thread.id,
         context.sub(place, context.add(context.mul(block, size), walked(kernel, loops, axis))),
         axis, place);
+  }
+  return made;
+}
+
+FoundAxes find_rows_of_blocks(emulator::Kernel& kernel, const StepLoops& loops, Meaning& meaning,
+                              StepPlaces& places) {
+  using enum Special;
+  sym::Context& context = *kernel.context;
+  const auto known = [&](Special special) {
+    const Term t = kernel.trace.special(special);
+    return t.valid() && !context.value(t) ? t : Term{};
+  };
+  for (const unsigned axis : {1U, 2U})
+    if (known(ptx::along(tid_x, axis)).valid() || known(ptx::along(ctaid_x, axis)).valid())
+      return {.refused = {Reason::step_thread, "its blocks are no rows"}};
+  const std::array<Term, 2> of_axis{known(tid_x), known(ctaid_x)};
+  if (!of_axis[0].valid() || !of_axis[1].valid() || !loops.loops.empty())
+    return {.refused = {Reason::step_thread, "its blocks are no rows"}};
+  FoundAxes made{.places = {Place::threads, Place::threads, Place::none}};
+  for (const unsigned axis : {0U, 1U}) {
+    const Term place = coordinate(context, axis);
+    meaning.axes.emplace(place.id, axis);
+    places.add(of_axis.at(axis).id, place, axis, place);
+    using Of = Quantity::Of;
+    meaning.extents.push_back({{{.number = 0, .of = axis == 0 ? Of::block_size : Of::blocks}},
+                               IntegerPolynomial(Quantity{.number = axis, .of = Of::threads}),
+                               axis});
   }
   return made;
 }

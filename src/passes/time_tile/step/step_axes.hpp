@@ -17,4 +17,9 @@ struct FoundAxes {
 FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& meaning,
                     StepPlaces& places);
 
+// The same where blocks are rows, of which %ctaid.x is the number, y, and %tid.x the place, x: as
+// of a launch with so many threads along x as a block has, and along y as there are blocks.
+FoundAxes find_rows_of_blocks(emulator::Kernel& kernel, const StepLoops& loops, Meaning& meaning,
+                              StepPlaces& places);
+
 } // namespace ptxasw::passes

@@ -292,11 +292,15 @@ contract::Quantities
 StepSizes::covering_launch(const std::function<std::uint64_t()>& threads) const {
   contract::Quantities launch;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    const bool bounded = box_[axis].end != grid_[axis].end;
+    const bool is_size = std::ranges::count(reader_.extents(), axis, &LaunchSize::axis) != 0,
+               bounded = !is_size && box_[axis].end != grid_[axis].end;
     launch.threads[axis] = has_one_thread(axis) ? 1 : bounded ? std::uint64_t{1} << 20 : threads();
     launch.block[axis] = plan_.places[axis] == Place::thread ? launch.threads[axis] : 1;
   }
   if (plan_.rows) launch.threads = many_rows;
+  for (const LaunchSize& extent : reader_.extents())
+    if (const auto written = extent.is.constant())
+      launch.threads.at(extent.axis) = static_cast<std::uint64_t>(*written);
   return launch;
 }
 

@@ -42,8 +42,7 @@ Why StepSlice::run(std::span<const StepRead* const> others) {
     guards.push_back({.kind = Arg::Kind::reg, .id = guard.predicate});
     const InstId branch = k_.cfg.blocks[guard.block].end - 1;
     const auto is_ahead = [&](InstId id) { return id < branch; };
-    if (!plan_.is_place(guard.predicate) &&
-        std::ranges::none_of(on_way_[guard.predicate], is_ahead))
+    if (!plan_.is_told(guard.predicate) && std::ranges::none_of(on_way_[guard.predicate], is_ahead))
       refuse(Reason::step_form, body_.insts[branch], written_behind);
   }
   for (const StepArray& array : plan_.arrays)
@@ -76,7 +75,7 @@ bool StepSlice::is_chosen_by_data(InstId table) const {
   if (!has_all_(k_.cfg.block_of[table])) return true;
   analysis::Worklist work(body_.registers.size());
   const auto need = [&](ptx::RegId reg) {
-    if (!plan_.is_place(reg)) work.add(reg);
+    if (!plan_.is_told(reg)) work.add(reg);
   };
   analysis::for_each_use(body_, body_.insts[table], need);
   while (const auto reg = work.next())
@@ -125,7 +124,7 @@ std::vector<InstId> StepSlice::slice_of(std::span<const Arg> roots) {
   std::set<InstId> needed;
   analysis::Worklist work(body_.registers.size());
   const auto need = [&](const Arg& arg) {
-    if (arg.kind == Arg::Kind::reg && !plan_.is_place(arg.id)) work.add(arg.id);
+    if (arg.kind == Arg::Kind::reg && !plan_.is_told(arg.id)) work.add(arg.id);
   };
   std::ranges::for_each(roots, need);
   for (auto reg = work.next(); reg && refused_.empty(); reg = work.next()) {
@@ -152,7 +151,7 @@ std::vector<InstId> StepSlice::slice_of(std::span<const Arg> roots) {
 void StepSlice::check_order(std::span<const InstId> slice) {
   std::set<ptx::RegId> written;
   const auto is_missing = [&](ptx::RegId reg) {
-    return !plan_.is_place(reg) && !written.contains(reg);
+    return !plan_.is_told(reg) && !written.contains(reg);
   };
   for (const InstId id : slice) {
     const Inst& inst = body_.insts[id];

@@ -72,16 +72,13 @@ Why StepStores::add(const Event& event, const StepPins& pins) {
   const Inst& inst = k_.body.insts[event.inst];
   if (const Why why = why_no_element(event, inst); !why.empty())
     return at_line(k_.body, inst, why.reason, why.text);
-  Reading reading;
-  auto place = reader_.place(places_.at(event.address, plan_.head), reading);
-  if (!place)
-    return at_line(k_.body, inst, Reason::step_index,
-                   "where it stores is not known over whole numbers");
   Bounded where =
       StepLoads(k_, region_, plan_, reader_, sizes_, places_).facts_of(event.block).bounded;
   if (where.of_places) where = {}; // it would rest on what is asked here
-  if (!reading.ranges.empty()) sizes_.add_bounded(where);
-  sizes_.add_ranges(reading.ranges, where);
+  const auto place = place_of(event, where);
+  if (!place)
+    return at_line(k_.body, inst, Reason::step_index,
+                   "where it stores is not known over whole numbers");
   const unsigned parts = plan_.has_fields ? 1 : event.elements;
   for (unsigned at = 0; at < event.elements; at += parts)
     if (!add({.out = place->parameter,
@@ -93,6 +90,28 @@ Why StepStores::add(const Event& event, const StepPins& pins) {
              where, pins))
       return at_line(k_.body, inst, Reason::step_stores, "a second store to the array");
   return {};
+}
+
+// The one way to read the address that some place has: of `x % n` where x < n.
+std::optional<IntegerPolynomialReader::Place> StepStores::place_of(const Event& event,
+                                                                   const Bounded& where) {
+  const char* why = "";
+  const auto cases = read_cases(reader_, *k_.context, places_.at(event.address, plan_.head), why);
+  if (!cases) return std::nullopt;
+  const AddressCase* found = nullptr;
+  for (const AddressCase& one : *cases) {
+    if (cases->size() > 1 && sizes_.usual_places(both(where, one.where)) == 0) continue;
+    if (found != nullptr) return std::nullopt;
+    found = &one;
+  }
+  if (found == nullptr) return std::nullopt;
+  if (cases->size() != 1 || !found->ranges.empty()) sizes_.add_bounded(where);
+  for (const AddressCase& one : *cases) {
+    sizes_.add_bounded(one.where);
+    if (&one != found) sizes_.require_none(both(where, one.where));
+  }
+  sizes_.add_ranges(found->ranges, both(where, found->where));
+  return found->place;
 }
 
 // To the element that another store of the array has: one may be of some places only, where the

@@ -6,6 +6,8 @@
 #include "passes/time_tile/step/step_pins.hpp"
 #include "passes/time_tile/step/step_region.hpp"
 
+#include <optional>
+
 namespace ptxasw::passes {
 
 // Finds the arrays that are stored to, and adds them to the plan.
@@ -22,6 +24,8 @@ private:
   Why add_all(const StepPins& pins);
   [[nodiscard]] Why why_no_element(const emulator::Event& event, const ptx::Inst& inst) const;
   Why add(const emulator::Event& event, const StepPins& pins);
+  std::optional<IntegerPolynomialReader::Place> place_of(const emulator::Event& event,
+                                                         const Bounded& where);
   bool add(StepArray element, const Bounded& where, const StepPins& pins);
 
   emulator::Kernel& k_;

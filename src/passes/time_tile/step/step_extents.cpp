@@ -1,0 +1,82 @@
+// Takes the launch's extents for sizes.
+#include "passes/time_tile/step/step_extents.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+namespace ptxasw::passes {
+
+using sym::Kind;
+using sym::Term;
+
+namespace {
+
+bool asks_for_extent(const emulator::Kernel& kernel, unsigned axis) {
+  return kernel.trace.special(ptx::along(ptx::Special::nctaid_x, axis)).valid() &&
+         kernel.trace.special(ptx::along(ptx::Special::ntid_x, axis)).valid();
+}
+
+void require_equal(std::vector<contract::Condition>& conditions, unsigned axis, Number written) {
+  const contract::Expression all = threads(axis), wanted = number(written);
+  for (const auto& difference : {minus(all, wanted), minus(wanted, all)})
+    conditions.push_back({difference, "its threads are not as many as the program says"});
+}
+
+} // namespace
+
+std::vector<LaunchSize> find_extents(const emulator::Kernel& kernel, const StepLoops& loops,
+                                     const std::array<Place, 3>& places,
+                                     const WrittenExtents& written,
+                                     std::vector<contract::Condition>& conditions) {
+  using Of = Quantity::Of;
+  std::vector<LaunchSize> found;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (places.at(axis) != Place::threads || loops.along(axis) != nullptr ||
+        !asks_for_extent(kernel, axis))
+      continue;
+    LaunchSize& size = found.emplace_back(
+        LaunchSize{{{.number = axis, .of = Of::block_size}, {.number = axis, .of = Of::blocks}},
+                   IntegerPolynomial(Quantity{.number = axis, .of = Of::threads}),
+                   axis});
+    const auto number = written.find(axis);
+    if (number == written.end()) continue;
+    size.is = number->second;
+    require_equal(conditions, axis, number->second);
+  }
+  return found;
+}
+
+// A row is n elements away; x == n - 1, x < n, x > n - 2.
+std::vector<WrittenExtents> guess_extents(const emulator::Kernel& kernel) {
+  constexpr Number least = 16, most = 1 << 20;
+  constexpr std::size_t most_guesses = 6;
+  sym::Context& c = *kernel.context;
+  std::vector<Number> numbers;
+  const auto add = [&](Number number) {
+    if (number >= least && number <= most && !std::ranges::count(numbers, number) &&
+        numbers.size() < most_guesses)
+      numbers.push_back(number);
+  };
+  for (const emulator::Event& event : kernel.trace.events)
+    if (event.address.valid() && event.element_bytes != 0)
+      add(signed_value(c.poly(event.address).constant, 64) / event.element_bytes);
+  for (const emulator::Definition& definition : kernel.trace.definitions) {
+    const Term whole = c.negated(definition.value).value_or(definition.value);
+    const Kind kind = c.kind(whole);
+    if (kind != Kind::eq && kind != Kind::slt && kind != Kind::ult) continue;
+    for (const Term side : c.args(whole))
+      if (const auto value = c.value(side))
+        for (const Number more : {kind == Kind::eq ? 1 : 0, kind == Kind::eq ? 0 : 1})
+          add(signed_value(*value, c.width(side)) + more);
+  }
+  std::vector<WrittenExtents> guesses;
+  for (const Number number : numbers) {
+    WrittenExtents& guess = guesses.emplace_back();
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (asks_for_extent(kernel, axis)) guess.emplace(axis, number);
+    if (guess.empty()) return {};
+  }
+  return guesses;
+}
+
+} // namespace ptxasw::passes

@@ -1,0 +1,92 @@
+// Sizes that a kernel asks its launch for, and blocks that are rows.
+#include "passes/time_tile/any_host.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptxasw {
+namespace {
+
+using passes::StepShape;
+using test::StepHost;
+using test::Stepped;
+
+std::string extents() {
+  return test::read_file(PTXASW_SOURCE_DIR "/tests/passes/time_tile/forms/extents.ptx");
+}
+
+// As many places as the launch has threads.
+StepHost host_of_all(const Stepped& stepped, simt::Dim3 grid, simt::Dim3 block) {
+  const bool by_block = stepped.plan.by_block;
+  const unsigned nx = by_block ? block.x : grid.x * block.x,
+                 ny = by_block ? grid.x : grid.y * block.y;
+  StepHost host = test::host_for(stepped, nx, ny, block, 1, 4 * (nx + ny));
+  host.grid = grid;
+  host.block = block;
+  return host;
+}
+
+struct OfExtents {
+  const char* kernel;
+  std::vector<std::pair<simt::Dim3, simt::Dim3>> launches; // grids and blocks
+};
+
+const std::vector<std::pair<simt::Dim3, simt::Dim3>> planes{{{6, 5}, {16, 8}}, {{3, 21}, {32, 2}}},
+    rows{{{30}, {97}}, {{97}, {30}}}, lines{{{7}, {100}}, {{1}, {333}}};
+
+class StepsOfExtents : public ::testing::TestWithParam<OfExtents> {};
+
+TEST_P(StepsOfExtents, LeaveTheSame) {
+  const auto& [kernel, launches] = GetParam();
+  const bool is_line = launches == lines;
+  for (const StepShape& shape :
+       {is_line ? StepShape{.count = 3, .width = 64} : StepShape{3, 32, 4, 8, 4},
+        is_line ? StepShape{.count = 5, .width = 96} : StepShape{5, 64, 4, 8, 2}}) {
+    const Stepped stepped(extents(), kernel, shape);
+    ASSERT_EQ(stepped.plan.refused.text, "");
+    ASSERT_EQ(stepped.entry.refused.text, "");
+    EXPECT_EQ(stepped.plan.by_block, launches == rows);
+    unsigned merged = 0;
+    for (const auto& [grid, block] : launches) {
+      const StepHost host = host_of_all(stepped, grid, block);
+      EXPECT_EQ(host.difference(shape.count + 3, &merged), "") << grid.x << ' ' << block.x;
+      EXPECT_TRUE(host.loads_what_single_ones_touch(shape.count + 3));
+    }
+    EXPECT_EQ(merged, 2U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(T, StepsOfExtents,
+                         ::testing::Values(OfExtents{"torus", planes}, OfExtents{"inside", planes},
+                                           OfExtents{"long_inside", planes},
+                                           OfExtents{"line", lines}, OfExtents{"rows", rows},
+                                           OfExtents{"framed_rows", rows},
+                                           OfExtents{"torus_of_rows", rows}),
+                         [](const auto& row) { return std::string(row.param.kernel); });
+
+// The launch has as many threads as the program says elsewhere.
+TEST(StepsOfExtents, AreNumbersOfTheProgram) {
+  for (const char* kernel : {"written", "written_inside"}) {
+    const Stepped stepped(extents(), kernel, {3, 32, 4, 8, 4});
+    ASSERT_EQ(stepped.plan.refused.text, "") << kernel;
+    ASSERT_EQ(stepped.entry.refused.text, "") << kernel;
+    unsigned merged = 0;
+    for (const unsigned rows : {12U, 11U, 5U}) // the rows below are nobody's
+      EXPECT_EQ(host_of_all(stepped, {6, rows}, {16, 8}).difference(6, &merged), "") << kernel;
+    EXPECT_EQ(merged, 3U);
+    EXPECT_NE(host_of_all(stepped, {5, 12}, {16, 8}).fit_error(), "") << kernel;
+    EXPECT_NE(host_of_all(stepped, {7, 12}, {16, 8}).fit_error(), "") << kernel;
+  }
+}
+
+TEST(StepsOfExtents, BlocksOfPlanesAreNoRows) {
+  const Stepped stepped(extents(), "rows", {3, 32, 4, 8, 4});
+  EXPECT_EQ(host_of_all(stepped, {30}, {97}).fit_error(), "");
+  EXPECT_EQ(host_of_all(stepped, {30, 2}, {97}).fit_error(), "its blocks are no rows");
+  EXPECT_EQ(host_of_all(stepped, {30}, {97, 2}).fit_error(), "its blocks are no rows");
+  EXPECT_FALSE(stepped.plan.copy);
+}
+
+} // namespace
+} // namespace ptxasw
