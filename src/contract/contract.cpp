@@ -163,8 +163,8 @@ private:
 
   // As far as that does not hang on what the stages are.
   [[nodiscard]] bool is_of_stages(const Sequence& sequence) const {
-    const auto& [entry, count, waits, block, covers, stages, equal, arrays, elements, varying] =
-        sequence;
+    const auto& [entry, count, waits, block, covers, stages, equal, same_threads, arrays, elements,
+                 varying] = sequence;
     return is_name(entry) && is_between(count, 1U, most_steps) &&
            is_shape(block, 1, largest_block) &&
            std::ranges::all_of(covers,

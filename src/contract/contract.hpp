@@ -238,6 +238,7 @@ struct Sequence {
   std::array<unsigned, 3> block{1, 1, 1}, covers{1, 1, 1}; // as of Steps
   std::vector<Stage> stages;                               // in the order of their launches
   std::vector<Equal> equal;
+  bool same_threads = false;     // along each axis, of all launches
   std::vector<Part> arrays;      // by array that some stage stores to: a pointer to it
   std::vector<Element> elements; // by array
   // Whole parameters, of 4 or 8 bytes, that may have another value in each pass: numbers of the

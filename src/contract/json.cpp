@@ -149,6 +149,7 @@ Json json_of(const Sequence& sequence) {
                               {"boxes", json_of(stage.boxes)}});
   for (const auto& [a, b, bytes] : sequence.equal)
     made["equal"].push_back({json_of(a), json_of(b), bytes});
+  if (sequence.same_threads) made["same_threads"] = true;
   for (const Sequence::Part& array : sequence.arrays)
     made["arrays"].push_back(json_of(array));
   for (const auto& [bytes, strides] : sequence.elements)
@@ -404,6 +405,7 @@ private:
                   .covers = read_.sizes(from, "covers"),
                   .stages = {},
                   .equal = {},
+                  .same_threads = flag(from, "same_threads"),
                   .arrays = {},
                   .elements = {},
                   .varying = {}};

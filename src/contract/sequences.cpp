@@ -21,6 +21,17 @@ bool is_equal(const Sequence::Equal& one, std::span<const StepLaunch> stages) {
   return a != nullptr && b != nullptr && std::memcmp(a, b, one.bytes) == 0;
 }
 
+bool have_same_threads(std::span<const StepLaunch> launches) {
+  const auto differ = [](const StepLaunch& a, const StepLaunch& b) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (std::uint64_t{a.grid[axis]} * a.block[axis] !=
+          std::uint64_t{b.grid[axis]} * b.block[axis])
+        return true;
+    return false;
+  };
+  return std::ranges::adjacent_find(launches, differ) == launches.end();
+}
+
 // Which of the arrays is behind a stage's pointer; none: another one, whatever it points to.
 std::optional<std::size_t> array_of(const Sequence& sequence, const Sequence::Part& pointer) {
   for (std::size_t n = 0; n < sequence.arrays.size(); ++n) {
@@ -127,6 +138,8 @@ public:
     const auto first = launches.first(count);
     for (const Sequence::Equal& one : sequence_.equal)
       if (!is_equal(one, first)) return refused("its stages have other arrays or sizes");
+    if (sequence_.same_threads && !have_same_threads(launches))
+      return refused("its launches have other numbers of threads");
     for (const Sequence::Part& array : sequence_.arrays)
       made_.arrays.push_back({address_in(first[array.stage].parameters, array.part), {}});
     for (std::size_t n = 0; n < launches.size(); ++n)

@@ -68,7 +68,8 @@ inline std::string run_watched(const simt::Program& program, simt::Launch& launc
     std::set<std::uint64_t>& all = access.kind == simt::Access::Kind::load ? loaded : stored;
     const unsigned element = ptx::bit_width(access.inst->mods.type) / 8;
     for (unsigned lane = 0; lane < 32; ++lane)
-      for (unsigned byte = 0; byte < access.bytes && (access.mask >> lane & 1) != 0; byte += element)
+      for (unsigned byte = 0; byte < access.bytes && (access.mask >> lane & 1) != 0;
+           byte += element)
         all.insert(access.addresses[lane] + byte);
   };
   const simt::Result result = simt::run(program, launch, memory);

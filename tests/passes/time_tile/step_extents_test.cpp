@@ -1,6 +1,8 @@
 // Sizes that a kernel asks its launch for, and blocks that are rows.
 #include "passes/time_tile/any_host.hpp"
 
+#include <gmock/gmock.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +80,12 @@ TEST(StepsOfExtents, AreNumbersOfTheProgram) {
     EXPECT_NE(host_of_all(stepped, {5, 12}, {16, 8}).fit_error(), "") << kernel;
     EXPECT_NE(host_of_all(stepped, {7, 12}, {16, 8}).fit_error(), "") << kernel;
   }
+}
+
+TEST(StepsOfExtents, StoreToThePlaceOfTheThread) {
+  EXPECT_EQ(Stepped(extents(), "torus", {3, 32, 4, 8, 4}).plan.refused.text, "");
+  EXPECT_THAT(Stepped(extents(), "turned", {3, 32, 4, 8, 4}).plan.refused.text,
+              testing::HasSubstr("where it stores is not known over whole numbers"));
 }
 
 TEST(StepsOfExtents, BlocksOfPlanesAreNoRows) {

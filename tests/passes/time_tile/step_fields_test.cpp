@@ -66,7 +66,7 @@ TEST_P(StepsOfStructures, LeaveTheSame) {
     test::expect_that_ptxas_takes(*stepped.both->text, fmt::format("structures_{}", name));
     unsigned merged = 0;
     for (const auto& [nx, ny] : {std::pair{3U, 3U}, {5U, 7U}, {61U, 47U}, {128U, 33U}}) {
-      const StepHost host = host_for(stepped, nx, ny, {32, 4, 1}, nx, nx * ny);
+      const StepHost host = host_for(stepped, nx, ny, {32, 4, 1}, nx, 2 * nx * ny);
       EXPECT_EQ(host.difference(shape.count + 3, &merged), "") << nx << 'x' << ny;
     }
     EXPECT_EQ(merged, 4U);
@@ -128,6 +128,13 @@ st.global.f32 [%rd6+8], %f1;
 st.global.f32 [%rd6+4], 0f3F800000;
 @%p8 bra done;
 st.global.f32 [%rd6+4], %f1;
+)"},
+                                           // The others are nobody's.
+                                           Fields{"one_of_three", 12, R"(
+ld.global.f32 %f1, [%rd5+4+-12];
+ld.global.f32 %f2, [%rd8+4];
+sub.rn.f32 %f3, %f2, %f1;
+st.global.f32 [%rd6+4], %f3;
 )"},
                                            // Data say whether a neighbour is read, and which.
                                            Fields{"late", 8, R"(

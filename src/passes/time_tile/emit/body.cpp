@@ -59,7 +59,8 @@ StepBody::StepBody(const emulator::Kernel& kernel, const StepPlan& plan, ptx::Co
   classify(plan.value_slice);
   split_guards();
   const auto look_at = [&](RegId reg) {
-    values_use_place_ |= plan.coordinates.contains(reg) || std::ranges::count(numbers_, reg) != 0;
+    values_use_place_ |= plan.coordinates.contains(reg) || std::ranges::count(numbers_, reg) != 0 ||
+                         (sized_.contains(reg) && axes_of(reg) != 0);
   };
   for (const InstId id : plan.value_slice)
     analysis::for_each_use(body_, body_.insts[id], look_at);
@@ -95,7 +96,7 @@ void StepBody::note_place(RegId reg) {
   if (plan_.coordinates.contains(reg) && ptx::bit_width(body_.registers[reg].type) == 64 &&
       std::ranges::find(wide_, reg) == wide_.end())
     wide_.push_back(reg);
-  if (plan_.extents.contains(reg)) extents_.insert(reg);
+  if (plan_.sized.contains(reg)) sized_.try_emplace(reg);
   if (plan_.rows && plan_.rows->numbers.contains(reg) &&
       std::ranges::find(numbers_, reg) == numbers_.end())
     numbers_.push_back(reg);
@@ -106,11 +107,31 @@ void StepBody::widen(const Place& place, Renamed& renamed) {
   for (const RegId reg : wide_) {
     renamed[reg] = code_.into(fresh(reg)).cvt(u64, u32, place[plan_.coordinates.at(reg)]);
   }
+  for (const auto& [reg, sized] : sized_) {
+    Reg number = sized.elsewhere;
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (const Reg& along = sized.along.at(axis); !along.empty())
+        number = code_.mad(s64, code_.cvt(s64, s32, place.at(axis)), along, number);
+    if (number.name != sized.elsewhere.name) renamed[reg] = narrowed(reg, number);
+  }
   for (const RegId reg : numbers_) {
     const Reg number = code_.mad(u32, place[1], row_, place[0]);
     const bool is_wide = ptx::bit_width(body_.registers[reg].type) == 64;
     renamed[reg] = is_wide ? code_.into(fresh(reg)).cvt(u64, u32, number) : number;
   }
+}
+
+// That a register of StepPlan::sized depends on, a bit each.
+unsigned StepBody::axes_of(RegId reg) const {
+  unsigned axes = 0;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (!plan_.sized.at(reg).along(axis).is_zero()) axes |= 1U << axis;
+  return axes;
+}
+
+Reg StepBody::narrowed(RegId reg, const Reg& number) {
+  const bool is_wide = ptx::bit_width(body_.registers[reg].type) == 64;
+  return is_wide ? number : code_.into(fresh(reg)).cvt(u32, u64, number);
 }
 
 // Over what a result differs: the largest class of the sources. What is not the same on all ways
@@ -121,6 +142,8 @@ void StepBody::classify(std::span<const InstId> slice) {
     of[reg] = Class::place;
   for (const RegId reg : numbers_)
     of[reg] = Class::place;
+  for (const auto& [reg, sized] : sized_)
+    if (axes_of(reg) != 0) of[reg] = Class::place;
   for (const InstId id : slice) {
     const Inst& inst = body_.insts[id];
     Class result = Class::parameter;
@@ -151,6 +174,8 @@ void StepBody::split_guards() {
     of[reg] = 1U << axis;
   for (const RegId reg : numbers_)
     of[reg] = 0b11;
+  for (const auto& [reg, sized] : sized_)
+    of[reg] = axes_of(reg);
   for (const InstId id : plan_.guard_slice) {
     const Inst& inst = body_.insts[id];
     unsigned axes = 0;
@@ -291,10 +316,13 @@ Reg StepBody::as_held(const StepArray& array, const Reg& value) {
 }
 
 void StepBody::parameters(PolynomialCode& numbers) {
-  for (const RegId reg : extents_) {
-    const Reg extent = numbers.number(plan_.extents.at(reg));
-    const bool is_wide = ptx::bit_width(body_.registers[reg].type) == 64;
-    uniform_[reg] = is_wide ? extent : code_.into(fresh(reg)).cvt(u32, u64, extent);
+  for (auto& [reg, sized] : sized_) {
+    const IntegerPolynomial& whole = plan_.sized.at(reg);
+    sized.elsewhere = numbers.number(whole.elsewhere());
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (const IntegerPolynomial along = whole.along(axis); !along.is_zero())
+        sized.along.at(axis) = numbers.number(along);
+    if (whole == whole.elsewhere()) uniform_[reg] = narrowed(reg, sized.elsewhere);
   }
   for (const auto& [id, of] : classes_)
     if (of == Class::parameter) copy(id, nullptr, {}, uniform_);

@@ -100,6 +100,8 @@ private:
   void find_wide(std::span<const ptx::InstId> slice);
   void note_place(ptx::RegId reg); // that has to be there in another form
   void widen(const Place& place, Renamed& renamed);
+  [[nodiscard]] unsigned axes_of(ptx::RegId reg) const;
+  ptx::Reg narrowed(ptx::RegId reg, const ptx::Reg& number);
   // Of a block of the way: those behind it that the copy has.
   [[nodiscard]] std::vector<analysis::BlockId> behind(analysis::BlockId block, bool inner) const;
   [[nodiscard]] bool leads(analysis::BlockId from, analysis::BlockId to) const; // to stores
@@ -165,7 +167,11 @@ private:
   std::set<ptx::RegId> several_;         // registers that are written in several places
   std::vector<ptx::RegId> wide_;         // coordinates in registers of 64 bits
   std::vector<ptx::RegId> numbers_;      // of StepPlan::rows
-  std::set<ptx::RegId> extents_;         // of StepPlan::extents
+  struct Sized {                         // in 64 bits
+    ptx::Reg elsewhere;
+    std::array<ptx::Reg, 3> along;
+  };
+  std::map<ptx::RegId, Sized> sized_; // of StepPlan::sized
   ptx::Reg row_, values_of_pass_;
   bool has_uniform_loads_ = false, values_use_place_ = false;
 };

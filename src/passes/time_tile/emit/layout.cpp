@@ -28,10 +28,8 @@ bool reads_neighbours(const StepArray& array) {
 
 std::optional<unsigned> axis_of_neighbours(const StepPlan& plan) {
   const StepArray& array = plan.arrays[0];
-  const auto has_fields = [&](const StepArray& other) { return other.out == array.out; };
-  const bool is_structure = std::ranges::count_if(plan.arrays, has_fields) > 1;
   std::optional<unsigned> found;
-  Number least = is_structure ? most_structure + 1 : array.bytes + 1;
+  Number least = most_structure + 1; // it may be a field
   for (unsigned axis = 0; axis < 3; ++axis)
     if (const auto stride = array.element.along(axis).constant();
         stride && *stride >= array.bytes && *stride < least) {

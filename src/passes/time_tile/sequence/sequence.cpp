@@ -4,6 +4,7 @@
 #include "passes/time_tile/sequence/element_place.hpp"
 #include "passes/time_tile/sequence/sequence_rims.hpp"
 #include "passes/time_tile/sequence/varying.hpp"
+#include "passes/time_tile/step/step_extents.hpp"
 
 #include <fmt/format.h>
 
@@ -22,8 +23,10 @@ using Equal = contract::Sequence::Equal;
 
 class SequenceFinder {
 public:
-  SequenceFinder(std::span<emulator::Kernel* const> kernels, const SeenSequence& seen)
-      : kernels_(kernels), seen_(seen) {}
+  // `written`: as StageQuestion has it.
+  SequenceFinder(std::span<emulator::Kernel* const> kernels, const SeenSequence& seen,
+                 std::optional<WrittenExtents> written = std::nullopt)
+      : kernels_(kernels), seen_(seen), written_(std::move(written)) {}
 
   SequencePlan run() {
     if (!have_own_numbers(kernels_, seen_))
@@ -97,6 +100,8 @@ private:
   // What has one value is read as one parameter.
   void find_equal() {
     questions_.resize(kernels_.size());
+    for (StageQuestion& question : questions_)
+      question.written = written_;
     for (const SeenSequence::Class& one : seen_.classes) {
       const auto as = one.bytes == 4 ? Token::Type::s32 : Token::Type::s64;
       const auto value = [&](unsigned part) {
@@ -146,7 +151,8 @@ private:
     for (const auto& [product, coefficient] : whole.terms()) {
       IntegerPolynomial one(coefficient);
       for (Quantity factor : product) {
-        if (!factor.is_axis) {
+        made_.same_threads |= factor.of == Quantity::Of::threads;
+        if (!factor.is_axis && factor.of == Quantity::Of::launch) {
           const auto other = of_other(factor, from, to);
           if (!other) return std::nullopt;
           factor.number = *other;
@@ -395,11 +401,24 @@ private:
 
   const std::span<emulator::Kernel* const> kernels_;
   const SeenSequence& seen_;
+  const std::optional<WrittenExtents> written_;
   std::vector<StageQuestion> questions_;
   std::vector<Array> arrays_;
   std::vector<std::vector<unsigned>> stored_by_; // by stage: pointers
   SequencePlan made_;
 };
+
+SequencePlan find_as_they_are(std::span<emulator::Kernel* const> kernels,
+                              const SeenSequence& seen) {
+  SequencePlan plan = SequenceFinder(kernels, seen, WrittenExtents()).run();
+  if (plan.refused.empty()) return plan;
+  for (emulator::Kernel* const kernel : kernels)
+    for (WrittenExtents& written : guess_extents(*kernel)) {
+      SequencePlan other = SequenceFinder(kernels, seen, std::move(written)).run();
+      if (other.refused.empty()) return other;
+    }
+  return plan;
+}
 
 SequencePlan find_as(std::span<emulator::Kernel* const> kernels, const SeenSequence& seen,
                      const std::vector<bool>& lines, const SequenceFinder::Moved& moved) {
@@ -409,7 +428,7 @@ SequencePlan find_as(std::span<emulator::Kernel* const> kernels, const SeenSeque
     if (moved[n]) placed[n] = &moved[n]->kernel;
     are_others |= moved[n] != nullptr;
   }
-  if (!are_others) return SequenceFinder(kernels, seen).run();
+  if (!are_others) return find_as_they_are(kernels, seen);
   SequenceRims rims(kernels, seen);
   if (Why why = SequenceFinder(placed, seen).find_rims(lines, moved, rims); !why.empty())
     return {.refused = std::move(why)};

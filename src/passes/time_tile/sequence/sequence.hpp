@@ -61,6 +61,7 @@ struct SequencePlan {
   // in common if no stage needs both.
   std::vector<unsigned> tiles;
   std::vector<contract::Sequence::Equal> equal;
+  bool same_threads = false;                     // that all launches have as many is asked of them
   std::vector<contract::Sequence::Part> varying; // parameters that each pass has its own value of
   // The first stage of a launch: they have their parameters in common.
   [[nodiscard]] std::size_t stage_of(unsigned launch) const;

@@ -417,6 +417,7 @@ void SequenceWriter::finish() {
   for (const SequencePlan::Stage& stage : plan_.stages)
     add_to(made.stages[stage.launch], stage);
   made.equal = plan_.equal;
+  made.same_threads = plan_.same_threads;
   made.arrays = plan_.pointers;
   made.varying = plan_.varying;
   for (const StepArray& array : plan_.region.arrays) {

@@ -133,7 +133,9 @@ private:
     plan_.by_block = assumed_.by_block;
     if (with_rows_ && plan_.places == std::array{Place::threads, Place::none, Place::none})
       take_rows();
-    if (asked_.stage == nullptr && !asked_.sweep && !plan_.by_block && !plan_.rows)
+    const bool may_ask = asked_.stage != nullptr ? asked_.stage->written.has_value()
+                                                 : !asked_.sweep && !plan_.by_block && !plan_.rows;
+    if (may_ask)
       meaning_.extents = find_extents(k_, loops_, plan_.places, assumed_.written, shape_);
     if (!plan_.rows) reader_.emplace(k_, meaning_);
     find_walks();
@@ -181,7 +183,7 @@ private:
       for (unsigned axis = 0; axis < 3; ++axis)
         if (*whole == IntegerPolynomial::coordinate(axis))
           plan_.coordinates.emplace(definition.reg, axis);
-      if (is_of_launch(value, *whole)) plan_.extents.emplace(definition.reg, *whole);
+      if (is_sized(value, *whole)) plan_.sized.emplace(definition.reg, *whole);
       if (plan_.rows && *whole == reader_->thread(0)) numbers.insert(definition.reg);
       if (definition.at_entry &&
           (plan_.coordinates.contains(definition.reg) || numbers.contains(definition.reg)))
@@ -189,17 +191,17 @@ private:
     }
     const auto changes = [&](RegId reg) { return written[reg] != 1 && !walking_.contains(reg); };
     std::erase_if(plan_.coordinates, [&](const auto& entry) { return changes(entry.first); });
-    std::erase_if(plan_.extents, [&](const auto& entry) { return changes(entry.first); });
+    std::erase_if(plan_.sized, [&](const auto& entry) { return changes(entry.first); });
     std::erase_if(numbers, changes);
     if (plan_.rows) plan_.rows->numbers = std::move(numbers);
   }
 
-  // It follows from sizes of the launch that are numbers of places.
-  [[nodiscard]] bool is_of_launch(Term value, const IntegerPolynomial& whole) const {
+  // Sizes of the launch that are numbers of places are part of it.
+  [[nodiscard]] bool is_sized(Term value, const IntegerPolynomial& whole) const {
     const auto is_special = [&](Term atom) {
       return c_.atom_info(atom).kind == static_cast<std::uint32_t>(emulator::AtomKind::special);
     };
-    return !meaning_.extents.empty() && whole == whole.elsewhere() && whole.is_linear() &&
+    return !meaning_.extents.empty() && whole.is_linear() &&
            std::ranges::any_of(c_.atoms(value), is_special);
   }
 
@@ -515,7 +517,8 @@ StepPlan find(emulator::Kernel& kernel, const Finder::Question& asked, const Ass
 StepPlan find_stage(emulator::Kernel& kernel, const StageQuestion& question) {
   const std::optional<Sweep> none;
   try {
-    return Finder(kernel, {.sweep = none, .stage = &question}, false, {.equal = question.equal})
+    return Finder(kernel, {.sweep = none, .stage = &question}, false,
+                  {.equal = question.equal, .written = question.written.value_or(WrittenExtents())})
         .run();
   } catch (const sym::BudgetSpent& spent) {
     return {.refused = {emulator::reason_of(spent), spent.what()}};

@@ -118,8 +118,10 @@ struct StepPlan {
     bool alone = false;
   };
   std::array<std::optional<Walk>, 3> walks;
-  std::map<ptx::RegId, unsigned> coordinates;      // registers that hold a coordinate: its axis
-  std::map<ptx::RegId, IntegerPolynomial> extents; // what the launch's sizes make, as numbers
+  std::map<ptx::RegId, unsigned> coordinates; // registers that hold a coordinate: its axis
+  // Registers that hold a number which sizes of the launch are part of: no thread of an entry has
+  // these in its registers.
+  std::map<ptx::RegId, IntegerPolynomial> sized;
   std::vector<StepGuard> guards;
   // On the way to the stores, predecessors first. Branches of which both sides lead to stores: the
   // side on which the interior is, where bounds tell; ~0 where data do.
@@ -169,9 +171,7 @@ struct StepPlan {
     return &*std::ranges::find(arrays, array.out, &StepArray::out) == &array;
   }
   // Entries know what it holds.
-  [[nodiscard]] bool is_told(ptx::RegId reg) const {
-    return is_place(reg) || extents.contains(reg);
-  }
+  [[nodiscard]] bool is_told(ptx::RegId reg) const { return is_place(reg) || sized.contains(reg); }
   // What an instruction loads of the arrays.
   struct Loaded {
     const StepArray* array;
@@ -202,6 +202,9 @@ struct Sweep {
 StepPlan find_step(emulator::Kernel& kernel, Motion motion = Motion::exchanged, unsigned choice = 0,
                    const std::optional<Sweep>& sweep = std::nullopt);
 
+// Threads of a launch, by axis, as the program has written them elsewhere.
+using WrittenExtents = std::map<unsigned, Number>;
+
 // Of a kernel that is one of several launches which make a step together: a stage (sequence.hpp).
 // It reads an array that it stores to at the thread's own place alone.
 struct StageQuestion {
@@ -211,6 +214,9 @@ struct StageQuestion {
   // some places only (step_pins.hpp).
   std::map<unsigned, IntegerPolynomial> elements;
   bool only_stores = false; // what it stores to is all that is asked
+  // Sizes that it asks its launch for are numbers of places: by axis those that they are taken to
+  // be (step_extents.hpp). None: it may not ask.
+  std::optional<WrittenExtents> written = std::nullopt;
 };
 // `in` and `out` of an array are the same parameter then.
 StepPlan find_stage(emulator::Kernel& kernel, const StageQuestion& question);

@@ -13,9 +13,6 @@
 
 namespace ptxasw::passes {
 
-// By axis.
-using WrittenExtents = std::map<unsigned, Number>;
-
 // Along each axis of `places` that a thread has one place of, and of which the kernel asks for the
 // number of blocks. `written`: the numbers that these are taken to be; conditions that they are.
 std::vector<LaunchSize> find_extents(const emulator::Kernel& kernel, const StepLoops& loops,

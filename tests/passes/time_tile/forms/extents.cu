@@ -33,6 +33,12 @@ extern "C" __global__ void torus(int* out, const int* in) {
       CELL(x, y) ^ (CELL(x - 1, y) + CELL(x + 1, y) + 3 * CELL(x, y - 1) + CELL(x, y + 1));
 }
 
+// Each thread stores to another place.
+extern "C" __global__ void turned(int* out, const int* in) {
+  PLACE;
+  out[(x + 1) % COLUMNS + y * COLUMNS] = CELL(x, y) + CELL(x - 1, y);
+}
+
 // An interior, and what is computed hangs on the size.
 extern "C" __global__ void inside(double* out, const double* in) {
   PLACE;
@@ -78,4 +84,23 @@ extern "C" __global__ void torus_of_rows(int* out, const int* in) {
   const int x = threadIdx.x, y = blockIdx.x, w = blockDim.x, h = gridDim.x;
   const int l = (x + w - 1) % w, r = (x + 1) % w, u = (y + h - 1) % h, d = (y + 1) % h;
   out[y * w + x] = in[y * w + x] + in[y * w + l] + in[y * w + r] + in[u * w + x] - in[d * w + x];
+}
+
+// Several kernels: some places keep what they have.
+extern "C" __global__ void held(float* now, const float* kept) {
+  PLACE;
+  const int at = x + y * blockDim.x * gridDim.x;
+  if (kept[at] != 0) now[at] = kept[at];
+}
+
+// Two, of a torus, that know no size.
+extern "C" __global__ void lifted(float* to, const float* from) {
+  PLACE;
+  to[x + y * COLUMNS] = from[(x + 1) % COLUMNS + y * COLUMNS] -
+                        from[(x + COLUMNS - 1) % COLUMNS + y * COLUMNS] +
+                        from[x + (y + 1) % ROWS * COLUMNS];
+}
+extern "C" __global__ void dropped(float* to, const float* from) {
+  PLACE;
+  to[x + y * COLUMNS] -= 0.1f * from[x + y * COLUMNS] + 0.01f * float(COLUMNS);
 }
