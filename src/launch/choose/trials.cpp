@@ -148,6 +148,15 @@ std::uint64_t launches_until_trial(const Shape& shape) {
   return next > behind ? next - behind : 0;
 }
 
+bool knows_choice(Shape& shape) {
+  if (shape.decided.load() || shape.by_model == 0 || !shape.can_use(shape.by_model)) return true;
+  collect(shape);
+  const std::lock_guard lock(shape.mutex);
+  if (shape.timings[0].samples == 0 || shape.timings[shape.by_model].samples == 0) return false;
+  if (is_young(shape) && seems_slower(shape)) shape.chosen = 0;
+  return true;
+}
+
 unsigned next_trial(Shape& shape) {
   if (shape.pending.size() + shape.being_read >= most_pending) return no_variant;
   const bool young = is_young(shape);

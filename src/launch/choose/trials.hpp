@@ -26,6 +26,11 @@ namespace ptxasw::launch {
 // Changes `chosen`, and sets `decided` when nothing is left to be tried. The shape's mutex is held.
 [[nodiscard]] unsigned next_trial(Shape& shape);
 
+// The original and the model's choice were timed at least once, or are the same: what runs until
+// more is known, `chosen`, is no slower than the other one. For launches of which some are tried no
+// more, as they are merged. The shape's mutex is not held.
+[[nodiscard]] bool knows_choice(Shape& shape);
+
 // May next_trial() have anything for the launch of this number? Costs nothing.
 [[nodiscard]] inline bool may_try(const Shape& shape, std::uint64_t number) {
   return !shape.decided.load(std::memory_order_acquire) &&

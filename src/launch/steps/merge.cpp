@@ -1,6 +1,7 @@
 // When launches are put off, and when those that were are made.
 #include "launch/steps/merge.hpp"
 
+#include "launch/choose/trials.hpp"
 #include "launch/kernels/passing.hpp"
 #include "launch/log.hpp"
 #include "launch/steps/forecast.hpp"
@@ -270,12 +271,10 @@ void Merger::made_as_it_came() {
 // Empty, or why launches like these may not be put off.
 std::string Merger::why_not(const Run& run) const {
   const Driver& d = driver();
-  const Shape& shape = *run.shape;
   if (stopped_) return "nothing is put off any more";
   if (!d.ctx_push || !d.ctx_pop || !d.ctx_get_current || !d.ctx_get_device ||
       !d.pointer_get_attribute || run.kernel->context == nullptr)
     return "this driver does not tell enough";
-  if (!shape.decided) return "its variant is not decided yet";
   if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
   if (run.request.shared != 0) return "it takes dynamic shared memory";
   return unseen_caller();
@@ -284,6 +283,11 @@ std::string Merger::why_not(const Run& run) const {
 // Puts off the launch that was looked at.
 bool Merger::start(const Launch& launch) {
   if (is_capturing(previous_->request.stream)) return false; // which says nothing of later launches
+  if (!knows_choice(*previous_->shape)) { // trials are made where launches are left alone
+    previous_->shape->back_off_until =
+        previous_->shape->launches + numbers::launch::launches_of_trials;
+    return false;
+  }
   if (const std::string why = why_not(*previous_); !why.empty()) {
     previous_->back_off(why);
     return false;

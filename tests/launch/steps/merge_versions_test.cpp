@@ -1,0 +1,84 @@
+// Steps of kernels that have other versions, too: merged before all of these were tried.
+#include "stencil.hpp"
+
+#include <map>
+#include <string>
+
+namespace ptxasw::launch {
+namespace {
+
+using test::launched;
+using test::Stencil;
+
+// The model prefers the version for its launches.
+struct OfTwoVersions : Stencil {
+  fake::Function& two = test::gpu().add(module, "s__ptxasw_x2", {8, 8, 4});
+
+  OfTwoVersions() : Stencil("no-images,policy=measure,steps=60000000", false, true) {
+    two.run = kernel.run;
+    auto& bytes = module.globals[contract::symbol_of("s")];
+    contract::Contract contract = contract::decode(bytes).value();
+    contract.variants.push_back({.entry = "s__ptxasw_x2",
+                                 .name = "x:2",
+                                 .kind = contract::Kind::coarsened,
+                                 .divide = {2, 1, 1},
+                                 .rest = contract::Rest::hangs_over,
+                                 .gains = {{32, {1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5, 1.5}}}});
+    bytes = contract::encode(contract);
+  }
+
+  // Of more blocks than the model thinks are few.
+  void steps(unsigned count) {
+    for (unsigned n = 0; n < count; ++n, moved()) {
+      Request more = request();
+      more.grid = {40, 1, 1};
+      EXPECT_EQ(engine.launch(more, test::direct), CUDA_SUCCESS);
+    }
+  }
+
+  // How often each was launched since that was asked.
+  static std::map<std::string, unsigned> launches() {
+    std::map<std::string, unsigned> all;
+    for (const fake::Launched& one : launched())
+      ++all[one.entry];
+    return all;
+  }
+};
+
+TEST(MergeVersions, WaitsForOneTimeOfEither) {
+  OfTwoVersions s;
+  s.kernel.milliseconds = 0.1;
+  s.two.milliseconds = 0.09;
+  s.three.milliseconds = s.five.milliseconds = 0.15;
+  s.steps(40);
+  s.settle();
+  s.steps(160);
+  s.engine.flush();
+  auto made = OfTwoVersions::launches();
+  EXPECT_GE(made["s5"], 8U);
+  EXPECT_GE(made["s"], 1U);
+  EXPECT_GE(made["s__ptxasw_x2"], 17U);
+  s.expect_as_launched_singly();
+}
+
+TEST(MergeVersions, LeavesWhatWasSlower) {
+  OfTwoVersions s;
+  s.kernel.milliseconds = 0.1;
+  s.two.milliseconds = 0.2;
+  s.three.milliseconds = s.five.milliseconds = 0.15;
+  s.steps(40);
+  s.settle();
+  s.steps(160);
+  s.engine.flush();
+  EXPECT_GE(OfTwoVersions::launches()["s__ptxasw_x2"], 17U);
+  s.steps(102);
+  s.engine.flush();
+  auto made = OfTwoVersions::launches();
+  EXPECT_GE(made["s5"], 8U);
+  EXPECT_GE(made["s"], 1U);
+  EXPECT_EQ(made["s__ptxasw_x2"], 0U);
+  s.expect_as_launched_singly();
+}
+
+} // namespace
+} // namespace ptxasw::launch
