@@ -11,6 +11,7 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr unsigned most_cancelled = 6; // runs that end too early are not asked for ever
+constexpr unsigned made_between = 64, most_anew = 4;
 
 } // namespace
 
@@ -19,6 +20,19 @@ bool StepTimes::wants(unsigned kind) const {
   if (found != times_.end() && found->second.asked >= enough) return false;
   if (cancelled_ >= most_cancelled) return false;
   return kind == singly || times_.contains(singly);
+}
+
+bool StepTimes::wants_now(unsigned entry) {
+  const bool is_another = begun_anew_ < most_anew && ++made_ % made_between == 0;
+  return wants(entry) || (is_another && times_.contains(entry));
+}
+
+// Singles have a turn where an entry was timed as often.
+void StepTimes::begin_anew() {
+  times_.clear();
+  times_[singly] = {};
+  cancelled_ = 0;
+  ++begun_anew_;
 }
 
 double StepTimes::step_of(unsigned kind) {
@@ -68,24 +82,27 @@ void StepTimes::cancel() {
 void StepTimes::collect() {
   const Driver& d = driver();
   const Relaxed relaxed;
+  bool is_slower = false; // than it was
   for (; !pending_.empty(); pending_.pop_front()) {
     const Pending& oldest = pending_.front();
     const CUresult state = d.event_query(oldest.end);
-    if (state == CUDA_ERROR_NOT_READY) return;
+    if (state == CUDA_ERROR_NOT_READY) break;
     Times& times = times_[oldest.kind];
     float milliseconds = 0;
     if (state == CUDA_SUCCESS &&
         d.event_elapsed(&milliseconds, oldest.begin, oldest.end) == CUDA_SUCCESS) {
+      const double step = 1000.0 * static_cast<double>(milliseconds) / oldest.steps;
+      is_slower |= times.known >= enough && step > numbers::launch::has_changed * times.least;
       ++times.known;
       has_news_ = true;
-      times.least = std::min(times.least, 1000.0 * static_cast<double>(milliseconds) /
-                                              static_cast<double>(oldest.steps));
+      times.least = std::min(times.least, step);
     } else {
       --times.asked; // an event of a context that went
     }
     d.event_destroy(oldest.begin);
     d.event_destroy(oldest.end);
   }
+  if (is_slower) begin_anew();
 }
 
 bool StepTimes::has_news() {

@@ -1,8 +1,9 @@
 // What steps take on the device: as launches of their own, by whatever variant these are made, and
 // by each entry that does several. An entry that is no faster is not used again.
 //
-// Times are read from events, a few of each kind for a shape of launches. Nothing ever waits for
-// them. All of it is done by the thread whose turn it is.
+// Times are read from events, a few of each kind for a shape of launches, and now and then one
+// more: what a step takes may hang on the data. Where it has become slower all are timed anew.
+// Nothing ever waits for them. All of it is done by the thread whose turn it is.
 #pragma once
 
 #include "launch/driver/driver.hpp"
@@ -29,6 +30,8 @@ public:
   [[nodiscard]] bool was_asked(unsigned kind) const { return times_.contains(kind); }
   // Would another time of this kind tell something?
   [[nodiscard]] bool wants(unsigned kind) const;
+  // Of steps that an entry does now: are they to be timed?
+  [[nodiscard]] bool wants_now(unsigned entry);
   // Around steps of one kind that are launched to the stream.
   void begin(CUstream stream);
   void end(CUstream stream, unsigned kind, unsigned steps);
@@ -52,9 +55,10 @@ private:
     double least = std::numeric_limits<double>::infinity(); // microseconds of a step
   };
   void collect();
+  void begin_anew();
 
   CUevent begun_ = nullptr;
-  unsigned cancelled_ = 0;
+  unsigned cancelled_ = 0, made_ = 0, begun_anew_ = 0;
   bool has_news_ = false;
   std::deque<Pending> pending_;
   std::map<unsigned, Times> times_; // by kind

@@ -42,7 +42,7 @@ Row row_of(const Shapes& kernel, Shape& shape) {
                          static_cast<unsigned long long>(merged));
   else if (const std::uint64_t early = shape.early; early != 0)
     row.note = formatted("%llu began early", static_cast<unsigned long long>(early));
-  if (!shape.decided) row.note = "still trying";
+  if (!shape.decided) row.note += row.note.empty() ? "still trying" : "; still trying";
   return row;
 }
 

@@ -204,6 +204,10 @@ RunMaker::Next RunMaker::make_groups(Run& run) {
 void RunMaker::leave_slow(Run& run) {
   StepTimes& times = run.shape->step_times;
   if (!times.has_news()) return;
+  for (const RunEntry& entry : run.entries)
+    if (const auto share = times.share_of(entry.number, 1, 1))
+      log("%s: %u steps at once take %.2f of their time", run.kernel->name.c_str(), entry.count,
+          *share);
   if (std::erase_if(run.entries,
                     [&](const RunEntry& entry) { return !times.pays(entry.number); }) != 0 &&
       run.entries.empty())
@@ -277,7 +281,7 @@ void RunMaker::make_rest(Run& run) const {
 void RunMaker::make_group(Run& run, const RunEntry& entry) const {
   StepTimes& times = run.shape->step_times;
   bool is_made = !run.is_apart || fill_scratch(run);
-  if (times.wants(entry.number)) times.begin(run.request.stream);
+  if (times.wants_now(entry.number)) times.begin(run.request.stream);
   bool is_behind_entry = run.since_single != 0 && !times.is_running();
   if (const auto& rotation = run.motion->rotation)
     for (contract::StepArrays arrays :

@@ -82,6 +82,14 @@ TEST(StepsOfExtents, AreNumbersOfTheProgram) {
   }
 }
 
+TEST(StepsOfExtents, MayBeLargeNumbersOfTheProgram) {
+  const Stepped stepped(extents(), "written_1024", {3, 32, 4, 8, 4});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  EXPECT_EQ(host_of_all(stepped, {64, 64}, {16, 16}).fit_error(), "");
+  EXPECT_NE(host_of_all(stepped, {64, 65}, {16, 16}).fit_error(), "");
+  EXPECT_NE(host_of_all(stepped, {65, 64}, {16, 16}).fit_error(), "");
+}
+
 TEST(StepsOfExtents, StoreToThePlaceOfTheThread) {
   EXPECT_EQ(Stepped(extents(), "torus", {3, 32, 4, 8, 4}).plan.refused.text, "");
   EXPECT_THAT(Stepped(extents(), "turned", {3, 32, 4, 8, 4}).plan.refused.text,

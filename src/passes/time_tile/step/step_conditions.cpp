@@ -299,8 +299,9 @@ StepSizes::covering_launch(const std::function<std::uint64_t()>& threads) const 
   }
   if (plan_.rows) launch.threads = many_rows;
   for (const LaunchSize& extent : reader_.extents())
-    if (const auto written = extent.is.constant())
-      launch.threads.at(extent.axis) = static_cast<std::uint64_t>(*written);
+    if (const auto written = extent.is.constant()) // the other sides are mostly as long
+      for (std::uint64_t& along : launch.threads)
+        if (along != 1) along = static_cast<std::uint64_t>(*written);
   return launch;
 }
 

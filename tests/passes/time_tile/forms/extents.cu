@@ -15,6 +15,18 @@ extern "C" __global__ void written(float* out, const float* in) {
   out[at] = in[at] + 0.2f * (in[left] + in[right] + in[up] + in[down] - 4 * in[at]);
 }
 
+// The same, of a size that is far from usual.
+extern "C" __global__ void written_1024(float* out, const float* in) {
+  PLACE;
+  int at = x + y * blockDim.x * gridDim.x, left = at - 1, right = at + 1, up = at - 1024,
+      down = at + 1024;
+  if (x == 0) ++left;
+  if (x == 1023) --right;
+  if (y == 0) up += 1024;
+  if (y == 1023) down -= 1024;
+  out[at] = in[at] + 0.2f * (in[left] + in[right] + in[up] + in[down] - 4 * in[at]);
+}
+
 // Likewise, of an interior.
 extern "C" __global__ void written_inside(float* out, const float* in) {
   PLACE;
