@@ -11,7 +11,7 @@ namespace ptxasw::launch {
 namespace {
 
 constexpr unsigned most_cancelled = 6; // runs that end too early are not asked for ever
-constexpr unsigned made_between = 64, most_anew = 4;
+constexpr unsigned made_between = 32, most_anew = 4;
 
 } // namespace
 

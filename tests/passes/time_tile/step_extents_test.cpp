@@ -88,6 +88,11 @@ TEST(StepsOfExtents, MayBeLargeNumbersOfTheProgram) {
   EXPECT_EQ(host_of_all(stepped, {64, 64}, {16, 16}).fit_error(), "");
   EXPECT_NE(host_of_all(stepped, {64, 65}, {16, 16}).fit_error(), "");
   EXPECT_NE(host_of_all(stepped, {65, 64}, {16, 16}).fit_error(), "");
+  const Stepped rows(extents(), "rows_of_1000", {3, 32, 4, 8, 4});
+  ASSERT_EQ(rows.entry.refused.text, "");
+  EXPECT_EQ(host_of_all(rows, {1000}, {1000}).fit_error(), "");
+  EXPECT_EQ(host_of_all(rows, {50}, {1024}).fit_error(), "");
+  EXPECT_NE(host_of_all(rows, {1000}, {999}).fit_error(), "");
 }
 
 TEST(StepsOfExtents, StoreToThePlaceOfTheThread) {

@@ -361,7 +361,12 @@ bool StepSizes::can_hold(std::string& why) const {
     std::map<unsigned, std::uint64_t> values;
     constexpr std::array<std::uint64_t, 7> sizes{64, 66, 100, 100, 128, 1, 2};
     const std::uint64_t usual = sizes[random(4)];
-    contract::Quantities launch = covering_launch([&] { return sizes[random(sizes.size())]; });
+    constexpr std::array<std::uint64_t, 4> large{1000, 1024, 2048,
+                                                 4096}; // than a number in a guard
+    contract::Quantities launch = covering_launch([&] {
+      return reader_.extents().empty() || random(2) == 0 ? sizes[random(sizes.size())]
+                                                         : large[random(large.size())];
+    });
     launch.parameter = [&](unsigned parameter) -> std::optional<std::uint64_t> {
       const auto [value, missing] = values.try_emplace(parameter, usual);
       if (missing && random(2) == 0)
