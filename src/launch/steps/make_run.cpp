@@ -204,14 +204,13 @@ RunMaker::Next RunMaker::make_groups(Run& run) {
 void RunMaker::leave_slow(Run& run) {
   StepTimes& times = run.shape->step_times;
   if (!times.has_news()) return;
-  for (const RunEntry& entry : run.entries)
-    if (const auto share = times.share_of(entry.number, 1, 1))
-      log("%s: %u steps at once take %.2f of their time", run.kernel->name.c_str(), entry.count,
-          *share);
-  if (std::erase_if(run.entries,
-                    [&](const RunEntry& entry) { return !times.pays(entry.number); }) != 0 &&
-      run.entries.empty())
-    leave_alone(run);
+  const auto is_slow = [&](const RunEntry& entry) {
+    if (times.pays(entry.number)) return false;
+    log("%s: %u steps at once take %.2f of their time", run.kernel->name.c_str(), entry.count,
+        times.share_of(entry.number, 1, 1).value_or(1));
+    return true;
+  };
+  if (std::erase_if(run.entries, is_slow) != 0 && run.entries.empty()) leave_alone(run);
 }
 
 // For as long as the program lasts.
