@@ -99,5 +99,17 @@ TEST(MergeVersions, LeavesEntriesThatHaveBecomeSlower) {
   s.expect_as_launched_singly();
 }
 
+TEST(MergeVersions, LeavesSlowEntriesWithinARun) {
+  Stencil s;
+  s.kernel.milliseconds = 1;
+  s.three.milliseconds = s.five.milliseconds = 20;
+  s.steps(1000);
+  s.engine.flush();
+  auto made = OfTwoVersions::launches();
+  EXPECT_GE(made["s5"], 3U);
+  EXPECT_LE(made["s5"] + made["s3"], 40U);
+  s.expect_as_launched_singly();
+}
+
 } // namespace
 } // namespace ptxasw::launch
