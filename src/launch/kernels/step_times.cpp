@@ -94,7 +94,6 @@ void StepTimes::collect() {
       const double step = 1000.0 * static_cast<double>(milliseconds) / oldest.steps;
       is_slower |= times.known >= enough && step > numbers::launch::has_changed * times.least;
       ++times.known;
-      has_news_ = true;
       times.least = std::min(times.least, step);
     } else {
       --times.asked; // an event of a context that went
@@ -103,11 +102,6 @@ void StepTimes::collect() {
     d.event_destroy(oldest.end);
   }
   if (is_slower) begin_anew();
-}
-
-bool StepTimes::has_news() {
-  if (!pending_.empty()) collect();
-  return std::exchange(has_news_, false);
 }
 
 std::optional<double> StepTimes::share_of(unsigned kind, unsigned times, unsigned singles) {

@@ -42,8 +42,6 @@ public:
   [[nodiscard]] std::optional<double> share_of(unsigned kind, unsigned times, unsigned singles);
   // False: so many times have told that launches of their own are as fast.
   [[nodiscard]] bool pays(unsigned kind);
-  // Times were read since it was asked last.
-  [[nodiscard]] bool has_news();
 
 private:
   struct Pending {
@@ -59,7 +57,6 @@ private:
 
   CUevent begun_ = nullptr;
   unsigned cancelled_ = 0, made_ = 0, begun_anew_ = 0;
-  bool has_news_ = false;
   std::deque<Pending> pending_;
   std::map<unsigned, Times> times_; // by kind
 };

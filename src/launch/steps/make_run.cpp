@@ -185,8 +185,6 @@ RunMaker::Next RunMaker::make_groups(Run& run) {
     };
   };
   for (;;) {
-    leave_slow(run);
-    if (run.entries.empty()) return Next::no_entry;
     auto next = run.entries.begin();
     if (run.expected != 0) next = std::ranges::find_if(run.entries, fits(run.left()));
     if (next == run.entries.end()) return Next::as_they_come;
@@ -198,19 +196,6 @@ RunMaker::Next RunMaker::make_groups(Run& run) {
         (run.expected == 0 ? run.length >= long_so_far : run.left() >= enough_left))
       return Next::time;
   }
-}
-
-// Entries that have turned out to be no faster since the run began.
-void RunMaker::leave_slow(Run& run) {
-  StepTimes& times = run.shape->step_times;
-  if (!times.has_news()) return;
-  const auto is_slow = [&](const RunEntry& entry) {
-    if (times.pays(entry.number)) return false;
-    log("%s: %u steps at once take %.2f of their time", run.kernel->name.c_str(), entry.count,
-        times.share_of(entry.number, 1, 1).value_or(1));
-    return true;
-  };
-  if (std::erase_if(run.entries, is_slow) != 0 && run.entries.empty()) leave_alone(run);
 }
 
 // For as long as the program lasts.

@@ -38,7 +38,6 @@ private:
   static std::string why_not_back(Run& run, const contract::Steps& steps,
                                   const contract::FittedSteps& fitted);
   static bool fill_scratch(Run& run);
-  static void leave_slow(Run& run);
   static void leave_alone(Run& run);
   void make_checked(Run& run) const;
   void make_rest(Run& run) const;
