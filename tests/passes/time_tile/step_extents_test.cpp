@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw {
+namespace ptxasw::step_extents {
 namespace {
 
 using passes::StepShape;
@@ -110,4 +110,4 @@ TEST(StepsOfExtents, BlocksOfPlanesAreNoRows) {
 }
 
 } // namespace
-} // namespace ptxasw
+} // namespace ptxasw::step_extents
