@@ -35,7 +35,6 @@ unsigned next_of(const Steps& steps) {
 bool count_by_block(Quantities& quantities, const StepLaunch& launch) {
   if (quantities.threads[1] != 1 || quantities.threads[2] != 1) return false;
   quantities.threads = {launch.block[0], launch.grid[0], 1};
-  quantities.block = {1, 1, 1};
   return true;
 }
 

@@ -1,9 +1,13 @@
 // Sizes that a kernel asks its launch for, and blocks that are rows.
+#include "emulator/kernel_text.hpp"
 #include "passes/time_tile/any_host.hpp"
+#include "passes/time_tile/place_text.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -99,6 +103,32 @@ TEST(StepsOfExtents, StoreToThePlaceOfTheThread) {
   EXPECT_EQ(Stepped(extents(), "torus", {3, 32, 4, 8, 4}).plan.refused.text, "");
   EXPECT_THAT(Stepped(extents(), "turned", {3, 32, 4, 8, 4}).plan.refused.text,
               testing::HasSubstr("where it stores is not known over whole numbers"));
+}
+
+// Far from row to row, farther than addresses go: they come round.
+TEST(StepsOfExtents, HaveElementsWithinReach) {
+  const auto refusal = [](std::string_view near, std::string_view far) {
+    const std::string text = test::kernel_text(fmt::format(R"({}
+mov.u32 %r20, %nctaid.x;
+mul.lo.s32 %r21, %r20, %r5;
+setp.ge.s32 %p1, %r10, %r21;
+@%p1 bra done;
+mul.lo.s32 %r22, %r11, {};
+mul.wide.u32 %rd5, %r22, 1;
+mul.lo.s64 %rd6, %rd5, {};
+mad.wide.s32 %rd7, %r10, 4, %rd6;
+mul.wide.u32 %rd12, %r21, 4;
+add.s64 %rd7, %rd7, %rd12;
+add.s64 %rd8, %rd1, %rd7;
+add.s64 %rd9, %rd2, %rd7;
+ld.global.f32 %f1, [%rd8];
+st.global.f32 [%rd9], %f1;
+done: ret;)",
+                                                           test::places, near, far));
+    return Stepped(text, "k", {3, 32, 4, 8, 4}).plan.refused.text;
+  };
+  EXPECT_EQ(refusal("64", "64"), "");
+  EXPECT_NE(refusal("1073741824", "1125899906842624"), "");
 }
 
 TEST(StepsOfExtents, BlocksOfPlanesAreNoRows) {

@@ -108,11 +108,12 @@ void StepBody::widen(const Place& place, Renamed& renamed) {
     renamed[reg] = code_.into(fresh(reg)).cvt(u64, u32, place[plan_.coordinates.at(reg)]);
   }
   for (const auto& [reg, sized] : sized_) {
+    if (axes_of(reg) == 0) continue; // it is uniform
     Reg number = sized.elsewhere;
     for (unsigned axis = 0; axis < 3; ++axis)
       if (const Reg& along = sized.along.at(axis); !along.empty())
         number = code_.mad(s64, code_.cvt(s64, s32, place.at(axis)), along, number);
-    if (number.name != sized.elsewhere.name) renamed[reg] = narrowed(reg, number);
+    renamed[reg] = narrowed(reg, number);
   }
   for (const RegId reg : numbers_) {
     const Reg number = code_.mad(u32, place[1], row_, place[0]);
@@ -322,7 +323,7 @@ void StepBody::parameters(PolynomialCode& numbers) {
     for (unsigned axis = 0; axis < 3; ++axis)
       if (const IntegerPolynomial along = whole.along(axis); !along.is_zero())
         sized.along.at(axis) = numbers.number(along);
-    if (whole == whole.elsewhere()) uniform_[reg] = narrowed(reg, sized.elsewhere);
+    if (axes_of(reg) == 0) uniform_[reg] = narrowed(reg, sized.elsewhere);
   }
   for (const auto& [id, of] : classes_)
     if (of == Class::parameter) copy(id, nullptr, {}, uniform_);

@@ -68,9 +68,7 @@ EqualFields find_equal_fields(emulator::Kernel& kernel) {
     for (const unsigned part : parts) {
       if (part == first) continue;
       made.first.emplace(part, first);
-      for (const auto& difference :
-           {minus(value(part), value(first)), minus(value(first), value(part))})
-        made.conditions.push_back({difference, "its arrays differ in size"});
+      add_equal(made.conditions, value(part), value(first), "its arrays differ in size");
     }
   }
   return made;

@@ -135,6 +135,12 @@ bool always_holds(const Expression& value) {
   return value.size() == 1 && value[0].kind == Token::Kind::constant && value[0].value >= 0;
 }
 
+void add_equal(std::vector<contract::Condition>& conditions, const Expression& a,
+               const Expression& b, std::string_view otherwise) {
+  for (const Expression& difference : {minus(a, b), minus(b, a)})
+    conditions.push_back({difference, std::string(otherwise)});
+}
+
 void add_once(std::vector<contract::Condition>& conditions, contract::Condition condition) {
   if (std::ranges::find(conditions, condition) == conditions.end())
     conditions.push_back(std::move(condition));

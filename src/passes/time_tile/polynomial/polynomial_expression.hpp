@@ -5,6 +5,7 @@
 #include "passes/time_tile/polynomial/integer_polynomial.hpp"
 
 #include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,8 @@ contract::Expression expression_of(const IntegerPolynomial& whole);
 // Of a condition: there is no launch of which the value is negative.
 bool always_holds(const contract::Expression& value);
 void add_once(std::vector<contract::Condition>& conditions, contract::Condition condition);
+void add_equal(std::vector<contract::Condition>& conditions, const contract::Expression& a,
+               const contract::Expression& b, std::string_view otherwise);
 
 // Coordinates from `first` up to, not including, `end`.
 struct Span {

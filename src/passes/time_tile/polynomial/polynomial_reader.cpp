@@ -119,17 +119,14 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::sum(Term t, Reading& r
 }
 
 IntegerPolynomial IntegerPolynomialReader::with_extents(IntegerPolynomial whole) const {
+  if (whole.too_large()) return whole;
   for (const LaunchSize& extent : meaning_.extents) {
     IntegerPolynomial made;
     for (const auto& [product, coefficient] : whole.terms()) {
-      IntegerPolynomial::Product rest = product;
-      const bool has_all = std::ranges::includes(product, extent.product);
-      if (has_all)
-        for (const Quantity& factor : extent.product)
-          rest.erase(std::ranges::find(rest, factor));
       IntegerPolynomial term;
-      term.add(rest, coefficient);
-      made = made + (has_all ? term * extent.is : term);
+      term.add(product, coefficient);
+      const auto times = quotient(term, extent.asked);
+      made = made + (times ? *times * extent.is : term);
     }
     whole = std::move(made);
   }

@@ -40,8 +40,7 @@ struct Reading {
 
 // A product of numbers of blocks and of their threads that is a number of places.
 struct LaunchSize {
-  IntegerPolynomial::Product product;
-  IntegerPolynomial is;
+  IntegerPolynomial asked, is;
   unsigned axis = 0; // that has so many places
 };
 

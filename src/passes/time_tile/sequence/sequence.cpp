@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -112,9 +113,7 @@ private:
         if (part == first || part.stage >= kernels_.size()) continue;
         EqualFields& equal = questions_[part.stage].equal;
         equal.first.emplace(part.part, first.part);
-        for (const auto& difference : {minus(value(part.part), value(first.part)),
-                                       minus(value(first.part), value(part.part))})
-          equal.conditions.push_back({difference, "its sizes differ"});
+        add_equal(equal.conditions, value(part.part), value(first.part), "its sizes differ");
       }
     }
   }
@@ -412,9 +411,11 @@ SequencePlan find_as_they_are(std::span<emulator::Kernel* const> kernels,
                               const SeenSequence& seen) {
   SequencePlan plan = SequenceFinder(kernels, seen, WrittenExtents()).run();
   if (plan.refused.empty()) return plan;
+  std::set<WrittenExtents> tried;
   for (emulator::Kernel* const kernel : kernels)
-    for (WrittenExtents& written : guess_extents(*kernel)) {
-      SequencePlan other = SequenceFinder(kernels, seen, std::move(written)).run();
+    for (const WrittenExtents& written : guess_extents(*kernel)) {
+      if (!tried.insert(written).second) continue;
+      SequencePlan other = SequenceFinder(kernels, seen, written).run();
       if (other.refused.empty()) return other;
     }
   return plan;

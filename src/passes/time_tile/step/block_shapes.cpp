@@ -182,8 +182,7 @@ BlockShape block_strides(const emulator::Kernel& kernel) {
 void require_size(std::vector<contract::Condition>& conditions, unsigned axis, std::uint32_t size,
                   std::string_view otherwise) {
   const contract::Expression block{{.kind = contract::Token::Kind::block, .value = axis}};
-  for (const auto& difference : {minus(block, number(size)), minus(number(size), block)})
-    conditions.push_back({difference, std::string(otherwise)});
+  add_equal(conditions, block, number(size), otherwise);
 }
 
 } // namespace ptxasw::passes

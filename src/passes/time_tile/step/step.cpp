@@ -465,14 +465,10 @@ private:
 
   void add_cases(const StepRead& read) {
     sizes_->add_bounded(read.where);
-    for (const AddressCase& one : read.cases) {
-      sizes_->add_bounded(one.where);
-      sizes_->add_ranges(one.ranges, both(read.where, one.where));
-    }
-    for (const AddressCase& one : read.impossible) {
-      sizes_->add_bounded(one.where);
-      sizes_->require_none(both(read.where, one.where));
-    }
+    for (const AddressCase& one : read.cases)
+      sizes_->add_case(one, read.where);
+    for (const AddressCase& one : read.impossible)
+      sizes_->add_impossible(one.where, read.where);
   }
 
   struct Taken {
@@ -530,7 +526,8 @@ StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice,
   const Finder::Question asked{motion, choice, sweep};
   try {
     StepPlan plan = find(kernel, asked, {});
-    if (plan.refused.empty()) return plan;
+    // Whatever is assumed of a launch, instructions and paths are the same.
+    if (plan.refused.empty() || plan.head == analysis::no_block) return plan;
     std::vector<Assumed> more;
     if (EqualFields equal = find_equal_fields(kernel); !equal.first.empty())
       more.push_back({.equal = std::move(equal)});

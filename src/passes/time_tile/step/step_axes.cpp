@@ -114,11 +114,10 @@ FoundAxes find_rows_of_blocks(emulator::Kernel& kernel, const StepLoops& loops, 
     const Term t = kernel.trace.special(special);
     return t.valid() && !context.value(t) ? t : Term{};
   };
-  for (const unsigned axis : {1U, 2U})
-    if (known(ptx::along(tid_x, axis)).valid() || known(ptx::along(ctaid_x, axis)).valid())
-      return {.refused = {Reason::step_thread, "its blocks are no rows"}};
   const std::array<Term, 2> of_axis{known(tid_x), known(ctaid_x)};
-  if (!of_axis[0].valid() || !of_axis[1].valid() || !loops.loops.empty())
+  const bool has_others = std::ranges::any_of(std::array{tid_y, tid_z, ctaid_y, ctaid_z},
+                                              [&](Special one) { return known(one).valid(); });
+  if (!of_axis[0].valid() || !of_axis[1].valid() || has_others || !loops.loops.empty())
     return {.refused = {Reason::step_thread, "its blocks are no rows"}};
   FoundAxes made{.places = {Place::threads, Place::threads, Place::none}};
   for (const unsigned axis : {0U, 1U}) {
@@ -126,9 +125,9 @@ FoundAxes find_rows_of_blocks(emulator::Kernel& kernel, const StepLoops& loops, 
     meaning.axes.emplace(place.id, axis);
     places.add(of_axis.at(axis).id, place, axis, place);
     using Of = Quantity::Of;
-    meaning.extents.push_back({{{.number = 0, .of = axis == 0 ? Of::block_size : Of::blocks}},
-                               IntegerPolynomial(Quantity{.number = axis, .of = Of::threads}),
-                               axis});
+    const Quantity asked{.number = 0, .of = axis == 0 ? Of::block_size : Of::blocks},
+        places_along{.number = axis, .of = Of::threads};
+    meaning.extents.push_back({IntegerPolynomial(asked), IntegerPolynomial(places_along), axis});
   }
   return made;
 }

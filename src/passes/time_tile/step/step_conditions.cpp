@@ -98,10 +98,8 @@ bool StepSizes::add_bounds(Term fact) {
         return ways->size() == 1 || usual_places(one) > 0;
       });
   if (impossible - ways->begin() != 1) return false;
-  for (auto one = impossible; one != ways->end(); ++one) {
-    add_bounded(*one);
-    require_none(*one);
-  }
+  for (auto one = impossible; one != ways->end(); ++one)
+    add_impossible(*one);
   const Bounded& way = (*ways)[0];
   if (way.of_places) return false;
   for (const InRange& range : way.ranges)
@@ -153,6 +151,16 @@ void StepSizes::add_bounded(const Bounded& where) {
                         : minus(plus(span.first, number(1)), at),
             "a rim is no rim");
   }
+}
+
+void StepSizes::add_case(const AddressCase& one, const Bounded& where) {
+  add_bounded(one.where);
+  add_ranges(one.ranges, both(where, one.where));
+}
+
+void StepSizes::add_impossible(const Bounded& one, const Bounded& where) {
+  add_bounded(one);
+  require_none(both(where, one));
 }
 
 void StepSizes::add_ranges(const std::vector<InRange>& ranges, const Bounded& where) {
@@ -361,8 +369,8 @@ bool StepSizes::can_hold(std::string& why) const {
     std::map<unsigned, std::uint64_t> values;
     constexpr std::array<std::uint64_t, 7> sizes{64, 66, 100, 100, 128, 1, 2};
     const std::uint64_t usual = sizes[random(4)];
-    constexpr std::array<std::uint64_t, 4> large{1000, 1024, 2048,
-                                                 4096}; // than a number in a guard
+    // Than a number in a guard.
+    constexpr std::array<std::uint64_t, 4> large{1000, 1024, 2048, 4096};
     contract::Quantities launch = covering_launch([&] {
       return reader_.extents().empty() || random(2) == 0 ? sizes[random(sizes.size())]
                                                          : large[random(large.size())];

@@ -28,10 +28,11 @@ public:
   [[nodiscard]] double usual_places(const Bounded& where) const;
   // Along an axis, if it is the same in all usual launches.
   [[nodiscard]] std::optional<unsigned> usual_width(unsigned axis, const Bounded& where) const;
-  // No place of the box is.
-  void require_none(const Bounded& where);
   // Has to hold of where a case holds.
   void add_bounded(const Bounded& where);
+  // An address is read so at places within the bounds; or, as it is impossible there, at none.
+  void add_case(const AddressCase& one, const Bounded& where);
+  void add_impossible(const Bounded& one, const Bounded& where = {});
   // Has to hold at every place that stores and is within the bounds.
   void add_ranges(const std::vector<InRange>& ranges, const Bounded& where);
   // The element at so far from a place within the bounds is read.
@@ -56,6 +57,8 @@ private:
   bool add_bounds(sym::Term fact);
   [[nodiscard]] std::optional<Coordinate> coordinate(sym::Term t) const;
   void require(contract::Expression value, std::string otherwise);
+  // No place of the box is.
+  void require_none(const Bounded& where);
   void require_in_range(const Box& box, const InRange& range, const std::string& otherwise);
   [[nodiscard]] Box within(const Bounded& where) const;
   void narrow(Box& box, const Bound& bound) const;

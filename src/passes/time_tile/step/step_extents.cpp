@@ -2,7 +2,6 @@
 #include "passes/time_tile/step/step_extents.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace ptxasw::passes {
 
@@ -16,12 +15,6 @@ bool asks_for_extent(const emulator::Kernel& kernel, unsigned axis) {
          kernel.trace.special(ptx::along(ptx::Special::ntid_x, axis)).valid();
 }
 
-void require_equal(std::vector<contract::Condition>& conditions, unsigned axis, Number written) {
-  const contract::Expression all = threads(axis), wanted = number(written);
-  for (const auto& difference : {minus(all, wanted), minus(wanted, all)})
-    conditions.push_back({difference, "its threads are not as many as the program says"});
-}
-
 } // namespace
 
 std::vector<LaunchSize> find_extents(const emulator::Kernel& kernel, const StepLoops& loops,
@@ -29,19 +22,22 @@ std::vector<LaunchSize> find_extents(const emulator::Kernel& kernel, const StepL
                                      const WrittenExtents& written,
                                      std::vector<contract::Condition>& conditions) {
   using Of = Quantity::Of;
+  const auto of_launch = [](unsigned axis, Of of) {
+    return IntegerPolynomial(Quantity{.number = axis, .of = of});
+  };
   std::vector<LaunchSize> found;
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (places.at(axis) != Place::threads || loops.along(axis) != nullptr ||
         !asks_for_extent(kernel, axis))
       continue;
-    LaunchSize& size = found.emplace_back(
-        LaunchSize{{{.number = axis, .of = Of::block_size}, {.number = axis, .of = Of::blocks}},
-                   IntegerPolynomial(Quantity{.number = axis, .of = Of::threads}),
-                   axis});
-    const auto number = written.find(axis);
-    if (number == written.end()) continue;
-    size.is = number->second;
-    require_equal(conditions, axis, number->second);
+    LaunchSize& size =
+        found.emplace_back(LaunchSize{of_launch(axis, Of::block_size) * of_launch(axis, Of::blocks),
+                                      of_launch(axis, Of::threads), axis});
+    const auto as_written = written.find(axis);
+    if (as_written == written.end()) continue;
+    size.is = as_written->second;
+    add_equal(conditions, threads(axis), number(as_written->second),
+              "its threads are not as many as the program says");
   }
   return found;
 }
@@ -50,6 +46,10 @@ std::vector<LaunchSize> find_extents(const emulator::Kernel& kernel, const StepL
 std::vector<WrittenExtents> guess_extents(const emulator::Kernel& kernel) {
   constexpr Number least = 16, most = 1 << 20;
   constexpr std::size_t most_guesses = 6;
+  std::vector<unsigned> axes;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (asks_for_extent(kernel, axis)) axes.push_back(axis);
+  if (axes.empty()) return {};
   sym::Context& c = *kernel.context;
   std::vector<Number> numbers;
   const auto add = [&](Number number) {
@@ -66,16 +66,13 @@ std::vector<WrittenExtents> guess_extents(const emulator::Kernel& kernel) {
     if (kind != Kind::eq && kind != Kind::slt && kind != Kind::ult) continue;
     for (const Term side : c.args(whole))
       if (const auto value = c.value(side))
-        for (const Number more : {kind == Kind::eq ? 1 : 0, kind == Kind::eq ? 0 : 1})
-          add(signed_value(*value, c.width(side)) + more);
+        for (const bool is_likely : {true, false})
+          add(signed_value(*value, c.width(side)) + (is_likely == (kind == Kind::eq) ? 1 : 0));
   }
-  std::vector<WrittenExtents> guesses;
-  for (const Number number : numbers) {
-    WrittenExtents& guess = guesses.emplace_back();
-    for (unsigned axis = 0; axis < 3; ++axis)
-      if (asks_for_extent(kernel, axis)) guess.emplace(axis, number);
-    if (guess.empty()) return {};
-  }
+  std::vector<WrittenExtents> guesses(numbers.size());
+  for (std::size_t n = 0; n < numbers.size(); ++n)
+    for (const unsigned axis : axes)
+      guesses[n].emplace(axis, numbers[n]);
   return guesses;
 }
 

@@ -106,11 +106,9 @@ std::optional<IntegerPolynomialReader::Place> StepStores::place_of(const Event& 
   }
   if (found == nullptr) return std::nullopt;
   if (cases->size() != 1 || !found->ranges.empty()) sizes_.add_bounded(where);
-  for (const AddressCase& one : *cases) {
-    sizes_.add_bounded(one.where);
-    if (&one != found) sizes_.require_none(both(where, one.where));
-  }
-  sizes_.add_ranges(found->ranges, both(where, found->where));
+  for (const AddressCase& one : *cases)
+    if (&one != found) sizes_.add_impossible(one.where, where);
+  sizes_.add_case(*found, where);
   return found->place;
 }
 

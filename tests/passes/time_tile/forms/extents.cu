@@ -4,27 +4,22 @@
   int x = threadIdx.x + blockIdx.x * blockDim.x, y = threadIdx.y + blockIdx.y * blockDim.y
 
 // The number of columns is written in the program, too.
-extern "C" __global__ void written(float* out, const float* in) {
+template <int n> __device__ void spread(float* out, const float* in) {
   PLACE;
-  int at = x + y * blockDim.x * gridDim.x, left = at - 1, right = at + 1, up = at - 96,
-      down = at + 96;
+  int at = x + y * blockDim.x * gridDim.x, left = at - 1, right = at + 1, up = at - n,
+      down = at + n;
   if (x == 0) ++left;
-  if (x == 95) --right;
-  if (y == 0) up += 96;
-  if (y == 95) down -= 96;
+  if (x == n - 1) --right;
+  if (y == 0) up += n;
+  if (y == n - 1) down -= n;
   out[at] = in[at] + 0.2f * (in[left] + in[right] + in[up] + in[down] - 4 * in[at]);
 }
-
-// The same, of a size that is far from usual.
+extern "C" __global__ void written(float* out, const float* in) {
+  spread<96>(out, in);
+}
+// That is far from usual.
 extern "C" __global__ void written_1024(float* out, const float* in) {
-  PLACE;
-  int at = x + y * blockDim.x * gridDim.x, left = at - 1, right = at + 1, up = at - 1024,
-      down = at + 1024;
-  if (x == 0) ++left;
-  if (x == 1023) --right;
-  if (y == 0) up += 1024;
-  if (y == 1023) down -= 1024;
-  out[at] = in[at] + 0.2f * (in[left] + in[right] + in[up] + in[down] - 4 * in[at]);
+  spread<1024>(out, in);
 }
 
 // Likewise, of an interior.
