@@ -1,4 +1,5 @@
 // Steps of kernels that have other versions, too: merged before all of these were tried.
+#include "launch/choose/trials.hpp"
 #include "stencil.hpp"
 
 #include <map>
@@ -14,7 +15,11 @@ using test::Stencil;
 struct OfTwoVersions : Stencil {
   fake::Function& two = test::gpu().add(module, "s__ptxasw_x2", {8, 8, 4});
 
-  OfTwoVersions() : Stencil("no-images,policy=measure,steps=60000000", false, true) {
+  explicit OfTwoVersions(double milliseconds)
+      : Stencil("no-images,policy=measure,steps=60000000", false, true) {
+    kernel.milliseconds = 0.1;
+    two.milliseconds = milliseconds;
+    three.milliseconds = five.milliseconds = 0.15;
     two.run = kernel.run;
     auto& bytes = module.globals[contract::symbol_of("s")];
     contract::Contract contract = contract::decode(bytes).value();
@@ -36,6 +41,14 @@ struct OfTwoVersions : Stencil {
     }
   }
 
+  // So many that some are merged.
+  void many_steps() {
+    steps(40);
+    settle();
+    steps(160);
+    engine.flush();
+  }
+
   // How often each was launched since that was asked.
   static std::map<std::string, unsigned> launches() {
     std::map<std::string, unsigned> all;
@@ -46,14 +59,8 @@ struct OfTwoVersions : Stencil {
 };
 
 TEST(MergeVersions, WaitsForOneTimeOfEither) {
-  OfTwoVersions s;
-  s.kernel.milliseconds = 0.1;
-  s.two.milliseconds = 0.09;
-  s.three.milliseconds = s.five.milliseconds = 0.15;
-  s.steps(40);
-  s.settle();
-  s.steps(160);
-  s.engine.flush();
+  OfTwoVersions s(0.09);
+  s.many_steps();
   auto made = OfTwoVersions::launches();
   EXPECT_GE(made["s5"], 8U);
   EXPECT_GE(made["s"], 1U);
@@ -62,14 +69,8 @@ TEST(MergeVersions, WaitsForOneTimeOfEither) {
 }
 
 TEST(MergeVersions, LeavesWhatWasSlower) {
-  OfTwoVersions s;
-  s.kernel.milliseconds = 0.1;
-  s.two.milliseconds = 0.2;
-  s.three.milliseconds = s.five.milliseconds = 0.15;
-  s.steps(40);
-  s.settle();
-  s.steps(160);
-  s.engine.flush();
+  OfTwoVersions s(0.2);
+  s.many_steps();
   EXPECT_GE(OfTwoVersions::launches()["s__ptxasw_x2"], 17U);
   s.steps(102);
   s.engine.flush();
@@ -78,6 +79,22 @@ TEST(MergeVersions, LeavesWhatWasSlower) {
   EXPECT_GE(made["s"], 1U);
   EXPECT_EQ(made["s__ptxasw_x2"], 0U);
   s.expect_as_launched_singly();
+}
+
+// Times that nobody has looked at since they were read.
+TEST(MergeVersions, LeavesWhatIsFoundToBeSlowerAsItIsAsked) {
+  Shape shape;
+  shape.usable = {true, true};
+  shape.timings.resize(2);
+  shape.by_model = 1;
+  shape.chosen = 1;
+  shape.decided = false;
+  EXPECT_FALSE(knows_choice(shape));
+  shape.timings[0].add(100, true);
+  EXPECT_FALSE(knows_choice(shape));
+  shape.timings[1].add(200, true);
+  EXPECT_TRUE(knows_choice(shape));
+  EXPECT_EQ(shape.chosen, 0U);
 }
 
 // What an entry takes may hang on the data: it is timed again now and then.
