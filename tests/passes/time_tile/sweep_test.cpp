@@ -2,6 +2,7 @@
 // and touches the same; and which loops are no such ones.
 #include "passes/time_tile/any_host.hpp"
 #include "passes/time_tile/other_kernel/sweep.hpp"
+#include "passes/time_tile/ran.hpp"
 
 #include <algorithm>
 #include <string>
@@ -33,35 +34,17 @@ std::string columns(std::string_view old, std::string_view other) {
 
 // --- The same -----------------------------------------------------------------------------------
 
-struct Ran {
-  std::string error;
-  simt::Memory memory;
-  std::set<std::pair<bool, std::uint64_t>> touched;
-};
-
-Ran ran(const std::shared_ptr<const ptx::Module>& module, simt::Dim3 grid, simt::Dim3 block,
-        const std::vector<std::uint64_t>& sizes, std::size_t count, unsigned bytes) {
-  Ran made;
-  simt::Launch launch{.grid = grid, .block = block, .arguments = {}};
-  for (unsigned n = 0; n < 2; ++n)
-    launch.arguments.push_back(simt::value(made.memory.allocate(
-        fmt::format("buffer{}", n), test::random_elements(count, bytes, true, n))));
-  for (const std::uint64_t size : sizes)
-    launch.arguments.push_back(simt::value(size));
-  launch.observer = [&](const simt::Access& access) {
-    for (unsigned lane = 0; lane < 32; ++lane)
-      if ((access.mask >> lane & 1) != 0)
-        made.touched.emplace(access.kind == simt::Access::Kind::store, access.addresses[lane]);
-  };
-  const auto name = std::ranges::find_if(module->functions, &ptx::Function::is_entry)->name;
-  const auto program = simt::compile(module, std::string(name));
-  if (!program) {
-    made.error = program.error();
-    return made;
-  }
-  const simt::Result result = simt::run(**program, launch, made.memory);
-  if (!result.ok()) made.error = result.message;
-  return made;
+test::Ran ran(const std::shared_ptr<const ptx::Module>& module, simt::Dim3 grid, simt::Dim3 block,
+              const std::vector<std::uint64_t>& sizes, std::size_t count, unsigned bytes) {
+  return test::ran(module, "", grid, block, [&](simt::Memory& memory) {
+    std::vector<simt::Argument> arguments;
+    for (unsigned n = 0; n < 2; ++n)
+      arguments.push_back(simt::value(memory.allocate(
+          fmt::format("buffer{}", n), test::random_elements(count, bytes, true, n))));
+    for (const std::uint64_t size : sizes)
+      arguments.push_back(simt::value(size));
+    return arguments;
+  });
 }
 
 // An address has moved on when it is used.
@@ -95,9 +78,9 @@ TEST(Sweep, LeavesTheSame) {
       const std::size_t count = std::size_t{nx} * ny * 9;
       simt::Dim3 grid{(nx + row.block.x - 1) / row.block.x};
       if (row.axis == 2) grid.y = (ny + row.block.y - 1) / row.block.y;
-      const Ran before = ran(module, grid, row.block, sizes, count, row.bytes);
+      const test::Ran before = ran(module, grid, row.block, sizes, count, row.bytes);
       (row.axis == 1 ? grid.y : grid.z) = row.axis == 1 ? ny + 3 : 12; // more than there are
-      const Ran after = ran(made.module, grid, row.block, sizes, count, row.bytes);
+      const test::Ran after = ran(made.module, grid, row.block, sizes, count, row.bytes);
       EXPECT_EQ(before.error, "");
       EXPECT_EQ(after.error, "");
       EXPECT_FALSE(simt::first_difference(before.memory, after.memory)) << row.text;

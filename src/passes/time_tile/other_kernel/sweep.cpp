@@ -5,6 +5,7 @@
 #include "analysis/reachability.hpp"
 #include "passes/shared/bindings.hpp"
 #include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/other_kernel/handed_on.hpp"
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
 #include "passes/time_tile/polynomial/polynomial_code.hpp"
 #include "passes/time_tile/step/loop_iterations.hpp"
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -30,18 +30,6 @@ using sym::Term;
 using namespace ptx::words;
 
 namespace {
-
-// Of what a kernel knows along it nothing is read.
-std::optional<unsigned> free_axis(const ptx::Body& body) {
-  for (const unsigned axis : {1U, 2U}) {
-    using enum Special;
-    if (std::ranges::none_of(std::array{tid_x, ntid_x, ctaid_x, nctaid_x}, [&](Special special) {
-          return ptx::reads_special(body, ptx::along(special, axis));
-        }))
-      return axis;
-  }
-  return std::nullopt;
-}
 
 // A register that grows by as much from iteration to iteration.
 struct Growing {
@@ -187,7 +175,7 @@ class SweepWriter {
 public:
   SweepWriter(const emulator::Kernel& kernel, const SweepFinder& found)
       : k_(kernel), body_(kernel.body), found_(found), names_(body_),
-        registers_(*body_.module, "%sweep"), code_(registers_) {}
+        registers_(*body_.module, "%sweep"), code_(registers_), handed_on_(kernel, names_) {}
 
   // Of the module. Empty: a name means several things, or nothing is behind the loop.
   std::string run() {
@@ -211,11 +199,6 @@ public:
   }
 
 private:
-  struct Renamed {
-    InstId next = 0;
-    Reg now, then; // in front of that instruction and behind it
-  };
-
   // As far as it has grown when an iteration begins.
   bool grow(const Growing& one, InstId begin) {
     const ptx::Register& reg = body_.registers[one.reg];
@@ -232,37 +215,15 @@ private:
     }
     const Reg grown = code_.mul(type, is_wide ? wide_ : place_, by), own{reg.type, reg.name},
               now = one.falls ? code_.sub(type, own, grown) : code_.add(type, own, grown);
-    renamed_[one.reg] = {one.next, now, registers_.make(reg.type)};
+    handed_on_.add(one.reg, now, {{one.next, registers_.make(reg.type)}});
     return true;
   }
 
   void rename(const analysis::Loop& loop, const std::string& out) {
     const InstId last = k_.cfg.blocks[loop.latches[0]].end - 1;
     for (const BlockId block : loop.blocks)
-      for (InstId id = k_.cfg.blocks[block].first; id < k_.cfg.blocks[block].end; ++id)
-        if (id != last) rename(id);
+      handed_on_.rename_block(block, last, edits_);
     edits_.push_back({ptx::range_of(body_, last), fmt::format("bra.uni \t{};", out)});
-  }
-
-  void rename(InstId id) {
-    bool any = false;
-    std::string text = names_.spliced(ptx::range_of(body_, id), [&](const ptx::Mention& mention) {
-      const auto found = renamed_.find(mention.arg.id);
-      if (mention.arg.kind != Arg::Kind::reg || found == renamed_.end())
-        return std::string(body_.module->slice(mention.where));
-      any = true;
-      const Renamed& names = found->second;
-      const bool is_behind =
-          id == names.next ? is_result(id, mention) : k_.cfg.dominates_inst(names.next, id);
-      return (is_behind ? names.then : names.now).name;
-    });
-    if (any) edits_.push_back({ptx::range_of(body_, id), std::move(text)});
-  }
-
-  [[nodiscard]] bool is_result(InstId id, const ptx::Mention& mention) const {
-    const ptx::Instruction& written = ptx::syntax_of(body_, body_.insts[id]);
-    return mention.where.end <= body_.module->operands_of(written)[0].range.end &&
-           mention.where.begin >= body_.module->operands_of(written)[0].range.begin;
   }
 
   const emulator::Kernel& k_;
@@ -272,11 +233,22 @@ private:
   ptx::FreshRegisters registers_;
   ptx::Code code_;
   Reg place_, wide_;
-  std::map<RegId, Renamed> renamed_;
+  HandedOn handed_on_;
   std::vector<ptx::Edit> edits_;
 };
 
 } // namespace
+
+std::optional<unsigned> free_axis(const ptx::Body& body) {
+  for (const unsigned axis : {1U, 2U}) {
+    using enum Special;
+    if (std::ranges::none_of(std::array{tid_x, ntid_x, ctaid_x, nctaid_x}, [&](Special special) {
+          return ptx::reads_special(body, ptx::along(special, axis));
+        }))
+      return axis;
+  }
+  return std::nullopt;
+}
 
 Swept sweep(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   Swept made;

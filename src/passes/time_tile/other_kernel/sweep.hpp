@@ -11,6 +11,7 @@
 #include "passes/time_tile/step/step.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace ptxasw::passes {
 
@@ -21,6 +22,9 @@ struct Swept {
   emulator::Kernel kernel;
   std::optional<Sweep> sweep;
 };
+
+// Of what a kernel knows along it nothing is read: y, z, or none.
+std::optional<unsigned> free_axis(const ptx::Body& body);
 
 Swept sweep(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
 

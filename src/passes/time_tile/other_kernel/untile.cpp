@@ -5,6 +5,7 @@
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/other_kernel/left_out.hpp"
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
+#include "passes/time_tile/other_kernel/reroll.hpp"
 #include "passes/time_tile/other_kernel/tile_reads.hpp"
 #include "passes/time_tile/polynomial/polynomial_code.hpp"
 #include "passes/time_tile/step/block_shapes.hpp"
@@ -267,6 +268,7 @@ StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget)
   }
   chosen_ = choose_loads(this->kernel(), budget);
   swept_ = sweep(this->kernel(), budget);
+  if (!swept_.module && swept_.refused.empty()) swept_ = reroll(this->kernel(), budget);
   refused_ = chosen_.refused.empty() ? swept_.refused : chosen_.refused;
 }
 
