@@ -176,7 +176,7 @@ TEST(RerollRefused, WhereIterationsDiffer) {
   for (const auto& [old, other] :
        {Changed{"mul.f32 \t%f29, %f28, 0f3E000000;", "mul.f32 %f29, %f28, 0f3E000001;"}, // a number
         {"ld.global.nc.f32 \t%f22, [%rd47+4];", "ld.global.nc.f32 %f22, [%rd47+8];"},
-        {"ld.global.nc.f32 \t%f22, [%rd47+4];", "ld.global.nc.f32 %f22, [%rd49+4];"}, // an array
+        {"ld.global.nc.f32 \t%f25, [%rd44];", "ld.global.nc.f32 %f25, [%rd46];"}, // an array
         {"add.f32 \t%f24, %f23, %f22;", "sub.f32 %f24, %f23, %f22;"},
         {"add.f32 \t%f24, %f23, %f22;", "add.f32 %f24, %f22, %f23;"},
         {"add.f32 \t%f24, %f23, %f22;", "add.ftz.f32 %f24, %f23, %f22;"},
@@ -188,6 +188,16 @@ TEST(RerollRefused, WhereIterationsDiffer) {
         {"add.s32 \t%r36, %r36, 4;", "add.s32 %r36, %r36, 8;"}})
     EXPECT_EQ(why_not("down", with(old, other)), "iterations of a loop that was unrolled differ")
         << other;
+}
+
+TEST(RerollRefused, WhereOtherElementsAreLoaded) {
+  const char* const differ = "iterations of a loop that was unrolled differ";
+  EXPECT_EQ(why_not("handed",
+                    with("ld.global.f64 \t%fd26, [%rd29+8];", "ld.global.f64 %fd26, [%rd29+16];")),
+            differ);
+  EXPECT_EQ(
+      why_not("fields", with("ld.global.u32 \t%r24, [%rd58];", "ld.global.s16 %r24, [%rd58];")),
+      differ);
 }
 
 // The last plane is copied in the second of four iterations, too; or the first one in another one.

@@ -145,9 +145,12 @@ IntegerPolynomialReader::next_to(const Multiple& multiple, Reading& reading) con
   }
   const IntegerPolynomial whole(times - static_cast<Number>(*known)), rest = value - by * whole;
   const Number end = Number{1} << (c_.width(a) - (is_signed ? 1 : 0));
-  reading.ranges.push_back({by - rest, 1, end, "what is taken modulo a size is not next to it"});
-  if (times != 1)
-    reading.ranges.push_back({rest, 0, end, "what is taken modulo a size is not next to it"});
+  // The comparison says the one, the condition the other.
+  constexpr const char* otherwise = "what is taken modulo a size is not next to it";
+  if (*known == 0)
+    reading.ranges.push_back({by - rest, 1, end, otherwise});
+  else if (times != 1)
+    reading.ranges.push_back({rest, 0, end, otherwise});
   return Divided{whole, rest};
 }
 

@@ -88,21 +88,39 @@ private:
       for (const Term part : c_.args(guard))
         if (auto count = count_of(reader, part)) return made_of(length, *std::move(count), {});
     }
-    auto count = count_of_torus(reader, length);
+    auto count = count_of_all(reader, length);
     return count ? std::optional(made_of(length, *std::move(count), {})) : std::nullopt;
   }
 
-  // Without a guard: what the number of a row is divided by, if there are no more threads.
-  std::optional<Count> count_of_torus(const IntegerPolynomialReader& reader,
-                                      const IntegerPolynomial& length) {
+  // Without a guard: what the number of a row is divided by, or one more than what it is compared
+  // with, if there are no more threads.
+  std::optional<Count> count_of_all(const IntegerPolynomialReader& reader,
+                                    const IntegerPolynomial& length) {
     const IntegerPolynomial all(Quantity{.number = 0, .of = Quantity::Of::threads});
-    for (const emulator::Definition& definition : k_.trace.definitions) {
-      if (definition.at_entry) continue;
-      const Term t = places_.at(definition.value, k_.cfg.block_of[definition.inst]);
-      const auto by = divisor_of_row(reader, t);
-      if (by)
-        return Count{
-            *by, {{all - length * *by, -most_threads, 0, "some threads are no places"}}, true};
+    for (const auto& find : {&RowFinder::divisor_of_row, &RowFinder::last_row})
+      for (const emulator::Definition& definition : k_.trace.definitions) {
+        if (definition.at_entry) continue;
+        const Term t = places_.at(definition.value, k_.cfg.block_of[definition.inst]);
+        const auto rows = (this->*find)(reader, t);
+        if (rows)
+          return Count{*rows,
+                       {{all - length * *rows, -most_threads, 0, "some threads are no places"}},
+                       true};
+      }
+    return std::nullopt;
+  }
+
+  std::optional<IntegerPolynomial> last_row(const IntegerPolynomialReader& reader, Term t) {
+    if (const auto other = c_.negated(t)) return last_row(reader, *other);
+    const Kind kind = c_.kind(t);
+    if (kind != Kind::eq && kind != Kind::slt && kind != Kind::ult) return std::nullopt;
+    Reading reading;
+    const auto left = reader.read(c_.args(t)[0], reading),
+               right = reader.read(c_.args(t)[1], reading);
+    if (!left || !right) return std::nullopt;
+    for (const IntegerPolynomial& difference : {*left - *right, *right - *left}) {
+      const IntegerPolynomial last = difference + IntegerPolynomial::coordinate(1);
+      if (last == last.elsewhere() && !last.constant()) return last + IntegerPolynomial(1);
     }
     return std::nullopt;
   }
@@ -112,16 +130,18 @@ private:
     const auto is_row = [](const IntegerPolynomial& value) {
       return (value - IntegerPolynomial::coordinate(1)).constant().has_value();
     };
-    if (kind == Kind::poly) {
-      for (const Term factor : std::vector(c_.args(t).begin(), c_.args(t).end()))
-        if (auto by = divisor_of_row(reader, factor)) return by;
+    if (kind == Kind::poly || kind == Kind::ite) { // (of a divisor that is zero something else)
+      for (const Term part : std::vector(c_.args(t).begin(), c_.args(t).end()))
+        if (auto by = divisor_of_row(reader, part)) return by;
       return std::nullopt;
     }
     Reading reading;
     if (kind == Kind::urem || kind == Kind::srem) {
       const auto value = reader.read(c_.args(t)[0], reading);
-      auto by = value && is_row(*value) ? reader.read(c_.args(t)[1], reading) : std::nullopt;
-      return by && *by == by->elsewhere() ? by : std::nullopt;
+      auto by = value ? reader.read(c_.args(t)[1], reading) : std::nullopt;
+      const bool is_known =
+          by && *by == by->elsewhere() && (is_row(*value) || is_row(*value - *by));
+      return is_known ? by : std::nullopt;
     }
     if (kind != Kind::zext && kind != Kind::sext && kind != Kind::extract) return std::nullopt;
     const auto divided = reader.divided_by_number(t, reading);
