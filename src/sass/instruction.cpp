@@ -82,6 +82,7 @@ constexpr std::array others{
     Other{0x046, Writes::one},       Other{0x048, Writes::one}, // VIMNMX
     Other{0x05a, Writes::nothing}, // uniform comparisons, selections and minima
     Other{0x05e, Writes::one},       Other{0x080, Writes::one}, // the uniform integer operations
+    Other{0x083, Writes::one},                                  // UP2UR
     Other{0x086, Writes::one},       Other{0x087, Writes::one},
     Other{0x088, Writes::one},       Other{0x08c, Writes::nothing},
     Other{0x08f, Writes::one},       Other{0x090, Writes::one},

@@ -81,6 +81,8 @@ public:
   [[nodiscard]] bool has_uniform_loads() const { return has_uniform_loads_; }
   // A copy for the interior is a copy for all places: no branches, no loads of other arrays.
   [[nodiscard]] bool same_everywhere() const;
+  // It loads from arrays that do not move.
+  [[nodiscard]] bool reads_others() const;
   [[nodiscard]] bool values_use_place() const { return values_use_place_; }
 
 private:

@@ -38,12 +38,10 @@ Why why_not_in_planes(const StepPlan& plan) {
   if (plan.rows ||
       std::ranges::any_of(plan.walks, [](const auto& walk) { return walk && !walk->alone; }))
     return because("its threads take several places");
-  if (!plan.forks.empty()) return because("it has branches");
-  if (std::ranges::any_of(plan.periods, [](const auto& period) { return period.has_value(); }) ||
-      std::ranges::any_of(array.loads, [](const StepArray::Load& load) {
-        return load.cases.size() != 1 || !load.where.empty();
-      }))
-    return because("at the rim it reads others");
+  if (std::ranges::any_of(plan.periods, [](const auto& period) { return period.has_value(); }))
+    return because("they go around a torus");
+  if (std::ranges::any_of(array.loads, &StepArray::Load::late))
+    return because("data decide what it reads");
   return {};
 }
 
@@ -90,13 +88,13 @@ void PlaneLayout::choose_axes() {
 
 void PlaneLayout::choose_tiles() {
   bool any = false;
-  for (const StepArray::Load& load : plan_.arrays[0].loads) {
-    const Offset& offset = load.offset();
-    if (offset[v] == 0) continue;
-    first_tiled = any ? std::min(first_tiled, offset[w]) : offset[w];
-    last_tiled = any ? std::max(last_tiled, offset[w]) : offset[w];
-    any = true;
-  }
+  for (const StepArray::Load& load : plan_.arrays[0].loads)
+    for (const auto& [offset, bounds] : load.cases) {
+      if (offset[v] == 0) continue;
+      first_tiled = any ? std::min(first_tiled, offset[w]) : offset[w];
+      last_tiled = any ? std::max(last_tiled, offset[w]) : offset[w];
+      any = true;
+    }
   const auto fits = [&](unsigned n) { return n * shape_.count * tile_bytes() <= most_on_chip; };
   // What one position reads and the next one writes is not the same tile.
   slots = static_cast<unsigned>(last_tiled - first_tiled) + (one_barrier() ? 2 : 1);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
 namespace ptxasw::passes {
@@ -92,13 +93,17 @@ void PlaneWriter::position(unsigned n) {
   }
 }
 
-// Whether the places of one more plane store. Mostly all planes around do.
+// Whether the places of one more plane store. Mostly all planes around do, and are inside.
 void PlaneWriter::see_plane() {
-  const Reg in = inside(at_.w, plus(plane_, at_.far + 1));
-  const Reg before = code_.shl(b32, seen_, 1);
-  code_.into(seen_).or_(b32, before, code_.selp(b32, 1, 0, in));
+  const Reg plane = plus(plane_, at_.far + 1);
+  const Reg stores = inside(at_.w, plane);
+  for (Kind& kind : kinds_) {
+    const Reg in = within(at_.w, plane, kind.bounds, stores);
+    const Reg before = code_.shl(b32, kind.seen, 1);
+    code_.into(kind.seen).or_(b32, before, code_.selp(b32, 1, 0, in));
+  }
   const unsigned around = ~0U >> (30 - (shape_.count + 1) * at_.far); // as many, and two
-  const Reg all = code_.setp(eq, u32, code_.and_(b32, seen_, around), around);
+  const Reg all = code_.setp(eq, u32, code_.and_(b32, kinds_[inner_].seen, around), around);
   code_.move(needed_, read_);
   for (unsigned level = 1; level < shape_.count; ++level)
     code_.move(keeps_[level], kept_);
@@ -123,6 +128,15 @@ void PlaneWriter::pass_on(unsigned level, unsigned n) {
           image(level, plane)[cell]);
 }
 
+StepBody::Place PlaneWriter::place_of(unsigned cell, const Reg& plane) {
+  StepBody::Place place = place_;
+  place[at_.u] = plus(place_[at_.u], column_of(cell));
+  place[at_.v] = plus(place_[at_.v], row_of(cell));
+  place[at_.w] = plane;
+  return place;
+}
+
+// All places as those of the interior, and then the others once more.
 void PlaneWriter::step(unsigned level, unsigned n) {
   const int plane = static_cast<int>(n) - static_cast<int>(level * at_.far);
   const Column& into = level < shape_.count ? image(level, plane) : last_;
@@ -131,19 +145,55 @@ void PlaneWriter::step(unsigned level, unsigned n) {
   if (body_.values_use_place()) at_plane = plus(plane_, -static_cast<long>(level * at_.far));
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     const auto on_chip = [&](const StepArray&, const StepArray::Load* load) {
-      return element(level, n, load->offset(), cell, known);
+      return element(level, n, load == nullptr ? Offset{} : load->offset(), cell, known);
     };
-    StepBody::Place place = place_;
-    if (body_.values_use_place()) {
-      place[at_.u] = plus(place_[at_.u], column_of(cell));
-      place[at_.v] = plus(place_[at_.v], row_of(cell));
-      place[at_.w] = at_plane;
-    }
-    const auto results = body_.values(place, on_chip, {into[cell]}, {}, true,
-                                      fmt::format("{}copy{}", labels_, copies_++));
+    const auto results =
+        body_.values(body_.values_use_place() ? place_of(cell, at_plane) : place_, on_chip,
+                     {into[cell]}, {}, true, fmt::format("{}copy{}", labels_, copies_++));
     if (results[0].text() != into[cell].name)
       code_.into(into[cell]).mov(move_type(kernel_.body, plan_.arrays[0]), results[0]);
   }
+  if (!plan_.inner.empty()) step_rim(level, n, into, known);
+}
+
+// What lanes and strips hand on is fetched by all, ahead of the branches.
+void PlaneWriter::step_rim(unsigned level, unsigned n, const Column& into, Known& known) {
+  for (unsigned cell = 0; cell < at_.places(); ++cell)
+    for (const StepArray::Load& load : plan_.arrays[0].loads)
+      for (const StepArray::Case& one : load.cases)
+        element(level, n, one.offset, cell, known);
+  const std::string behind = label("rim");
+  const Reg bit = code_.and_(b32, kinds_[inner_].seen, 1U << ago(level));
+  const Reg uninner = code_.selp(b32, stores_, rim_, code_.setp(eq, u32, bit, 0));
+  const Reg rim = where_seen(uninner, ago(level));
+  code_.when(code_.setp(eq, u32, rim, 0)).bra(behind);
+  Reg at_plane;
+  if (body_.values_use_place()) at_plane = plus(plane_, -static_cast<long>(level * at_.far));
+  std::vector<Reg> others; // where these cases hold in this plane
+  for (const Other& other : others_)
+    others.push_back(where_seen(other.mask, ago(level), other.kind));
+  for (unsigned cell = 0; cell < at_.places(); ++cell) {
+    const std::string next = label("cell");
+    code_.unless(bit_of(rim, cell)).bra(next);
+    const auto on_chip = [&](const StepArray&, const StepArray::Load* load) {
+      if (load == nullptr) return element(level, n, {}, cell, known);
+      Reg value = element(level, n, load->offset(), cell, known);
+      for (const StepArray::Case& other : std::span(load->cases).subspan(1)) {
+        const auto its = std::ranges::find(others_, other.bounds, &Other::bounds);
+        const Reg here = bit_of(others[static_cast<std::size_t>(its - others_.begin())], cell);
+        const Reg there = element(level, n, other.offset, cell, known);
+        value = code_.selp(ptx::bits(held_bits(plan_.arrays[0])), there, value, here);
+      }
+      return value;
+    };
+    const auto results =
+        body_.values(body_.values_use_place() ? place_of(cell, at_plane) : place_, on_chip,
+                     {into[cell]}, {}, false, fmt::format("{}copy{}", labels_, copies_++));
+    if (results[0].text() != into[cell].name)
+      code_.into(into[cell]).mov(move_type(kernel_.body, plan_.arrays[0]), results[0]);
+    code_.label(next);
+  }
+  code_.label(behind);
 }
 
 // What a place of a level reads of the level before: a register of the thread, of another lane, or
@@ -227,7 +277,7 @@ void PlaneWriter::load_plane(const Column& into, const Reg& needed) {
 
 void PlaneWriter::store_plane(const Column& from) {
   const std::string some = label("store"), behind = label("stored");
-  const Reg bit = code_.and_(b32, seen_, 1U << ago(shape_.count));
+  const Reg bit = code_.and_(b32, kinds_[0].seen, 1U << ago(shape_.count));
   code_.when(code_.setp(eq, u32, bit, 0)).bra_uni(behind);
   code_.when(code_.setp(ne, u32, centre_, full())).bra(some);
   for (const bool all : {true, false}) {

@@ -2,11 +2,14 @@
 #include "passes/time_tile/emit/planes.hpp"
 
 #include "contract/steps.hpp"
+#include "passes/time_tile/polynomial/polynomial_expression.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 namespace ptxasw::passes {
@@ -20,16 +23,68 @@ PlaneWriter::PlaneWriter(const emulator::Kernel& kernel, const StepPlan& plan,
                          const StepShape& shape, std::string name)
     : StepFrame(kernel, plan, shape, std::move(name)), at_(plan, shape) {}
 
-Why PlaneWriter::why_not() const {
+Why PlaneWriter::why_not() {
   if (!at_.refused.empty()) return at_.refused;
   for (unsigned axis = 0; axis < 3; ++axis)
     if (!body_.separable(axis))
       return {Reason::step_in_space,
               "its neighbours lie along three axes, and its guards are not of one axis each"};
-  if (!body_.same_everywhere())
+  if (body_.reads_others())
     return {Reason::step_in_space,
             "its neighbours lie along three axes, and it reads other arrays"};
+  find_kinds();
+  if (!std::ranges::all_of(kinds_,
+                           [&](const Kind& kind) { return is_inside(kind) || is_outside(kind); }))
+    return {Reason::step_in_space,
+            "its neighbours lie along three axes, and at the rim it reads others"};
   return {};
+}
+
+// --- Planes of each kind ------------------------------------------------------------------------
+
+std::size_t PlaneWriter::kind_of(const Bounds& bounds) {
+  Kind kind;
+  for (const Bound& bound : bounds)
+    if (bound.axis == at_.w && std::ranges::find(kind.bounds, bound) == kind.bounds.end())
+      kind.bounds.push_back(bound);
+  const auto found = std::ranges::find(kinds_, kind.bounds, &Kind::bounds);
+  if (found != kinds_.end()) return static_cast<std::size_t>(found - kinds_.begin());
+  kinds_.push_back(std::move(kind));
+  return kinds_.size() - 1;
+}
+
+// All planes of the interior are of the kind.
+bool PlaneWriter::is_inside(const Kind& kind) const {
+  return std::ranges::all_of(kind.bounds, [&](const Bound& bound) {
+    return std::ranges::find(plan_.inner, bound) != plan_.inner.end();
+  });
+}
+
+// None is.
+bool PlaneWriter::is_outside(const Kind& kind) const {
+  return std::ranges::any_of(kind.bounds, [&](Bound bound) {
+    bound.below = !bound.below;
+    return std::ranges::find(plan_.inner, bound) != plan_.inner.end();
+  });
+}
+
+namespace {
+
+std::vector<Bound> both_of(std::vector<Bound> bounds, const std::vector<Bound>& more) {
+  bounds.insert(bounds.end(), more.begin(), more.end());
+  return bounds;
+}
+
+} // namespace
+
+void PlaneWriter::find_kinds() {
+  kinds_ = {{}};
+  inner_ = kind_of(plan_.inner);
+  for (const StepArray::Load& load : plan_.arrays[0].loads)
+    for (const StepArray::Case& one : load.cases) {
+      kind_of(both_of(load.where, one.bounds));
+      if (&one != load.cases.data()) kind_of(one.bounds);
+    }
 }
 
 StepEntry PlaneWriter::run() {
@@ -144,24 +199,36 @@ Reg PlaneWriter::bit_of(const Reg& mask, unsigned cell) {
   return code_.setp(ne, u32, code_.into(bit_).and_(b32, mask, 1U << cell), 0);
 }
 
+Reg PlaneWriter::within(unsigned axis, const Reg& coordinate, const Bounds& bounds, Reg all) {
+  for (const Bound& bound : bounds) {
+    if (bound.axis != axis) continue;
+    const Reg& at = bounds_at_.at(contract::to_word(expression_of(bound.at)));
+    const Reg one = code_.setp(bound.below ? lt : ge, s64, widened(coordinate), at);
+    all = all.empty() ? one : code_.and_(pred, all, one);
+  }
+  return all;
+}
+
 // A place's bit is set if its column, so far from it, has places that store.
-Reg PlaneWriter::columns_inside(int away) {
+Reg PlaneWriter::columns_inside(int away, const Bounds& bounds) {
   Reg bits = code_.mov(u32, 0);
   for (unsigned column = 0; column < at_.columns(); ++column) {
     std::uint32_t all = 0;
     for (unsigned row = 0; row < at_.rows(); ++row)
       all |= 1U << (row * at_.columns() + column);
-    const Reg in = inside(at_.u, plus(place_[at_.u], static_cast<long>(column) + away));
+    const Reg there = plus(place_[at_.u], static_cast<long>(column) + away);
+    const Reg in = within(at_.u, there, bounds, inside(at_.u, there));
     bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
   }
   return bits;
 }
 
-Reg PlaneWriter::rows_inside(int away) {
+Reg PlaneWriter::rows_inside(int away, const Bounds& bounds) {
   Reg bits = code_.mov(u32, 0);
   for (unsigned row = 0; row < at_.rows(); ++row) {
     const std::uint32_t all = (~0U >> (32 - at_.columns())) << (row * at_.columns());
-    const Reg in = inside(at_.v, plus(place_[at_.v], static_cast<long>(row) + away));
+    const Reg there = plus(place_[at_.v], static_cast<long>(row) + away);
+    const Reg in = within(at_.v, there, bounds, inside(at_.v, there));
     bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
   }
   return bits;
@@ -182,43 +249,68 @@ Reg PlaneWriter::centre() {
   return code_.selp(b32, bits, 0, in);
 }
 
-// An element is read if a place at one of the offsets before it stores: of each plane of readers a
-// word of its own, as planes are known later.
+// An element is read if a place at one of the offsets before it stores, within the bounds of that
+// read: of each plane of readers a word of its own, as planes are known later.
 void PlaneWriter::find_masks() {
-  std::map<int, Reg> in_column, in_row;
-  const auto known = [](std::map<int, Reg>& all, int away, const auto& make) {
-    Reg& one = all[away];
-    if (one.empty()) one = make();
-    return one;
+  struct Lines { // columns or rows, so far away
+    int away = 0;
+    Bounds bounds;
+    Reg mask;
   };
-  const auto places = [&](int along_u, int along_v) {
-    const Reg columns = known(in_column, along_u, [&] { return columns_inside(along_u); });
-    const Reg rows = known(in_row, along_v, [&] { return rows_inside(along_v); });
-    return code_.and_(b32, columns, rows);
+  std::vector<Lines> columns, rows;
+  const auto known = [](std::vector<Lines>& all, unsigned axis, int away, const Bounds& bounds,
+                        const auto& make) {
+    Bounds its;
+    std::ranges::copy_if(bounds, std::back_inserter(its),
+                         [&](const Bound& bound) { return bound.axis == axis; });
+    for (const Lines& one : all)
+      if (one.away == away && one.bounds == its) return one.mask;
+    all.push_back({away, its, make(its)});
+    return all.back().mask;
   };
+  const auto places = [&](int along_u, int along_v, const Bounds& bounds) {
+    const Reg of_columns = known(columns, at_.u, along_u, bounds,
+                                 [&](const Bounds& its) { return columns_inside(along_u, its); });
+    const Reg of_rows = known(rows, at_.v, along_v, bounds,
+                              [&](const Bounds& its) { return rows_inside(along_v, its); });
+    return code_.and_(b32, of_columns, of_rows);
+  };
+  const auto find_number = [&](const Bounds& bounds) {
+    for (const Bound& bound : bounds) {
+      Reg& at = bounds_at_[contract::to_word(expression_of(bound.at))];
+      if (at.empty()) at = number(bound.at);
+    }
+  };
+  find_number(plan_.inner);
   // What depends on no axis is asked of all.
   const Reg everywhere = body_.guards_of(place_, 0);
   const auto if_at_all = [&](const Reg& mask) {
     return everywhere.empty() ? mask : code_.selp(b32, mask, 0, everywhere);
   };
-  stores_ = if_at_all(places(0, 0));
-  std::map<std::set<std::pair<int, int>>, Reg> made;
-  std::map<int, std::set<std::pair<int, int>>> by_plane;
+  stores_ = if_at_all(places(0, 0, {}));
+  if (!plan_.inner.empty())
+    rim_ = code_.and_(b32, stores_, code_.not_(b32, places(0, 0, plan_.inner)));
   for (const StepArray::Load& load : plan_.arrays[0].loads)
-    by_plane[-load.offset()[at_.w]].emplace(-load.offset()[at_.u], -load.offset()[at_.v]);
-  for (const auto& [plane, offsets] : by_plane) {
-    Reg& mask = made[offsets];
-    if (mask.empty()) {
-      mask = code_.mov(u32, 0);
-      for (const auto& [along_u, along_v] : offsets)
-        mask = code_.or_(b32, mask, places(along_u, along_v));
-      mask = if_at_all(mask);
+    for (const StepArray::Case& one : load.cases) {
+      const Bounds bounds = both_of(load.where, one.bounds);
+      find_number(bounds);
+      const bool is_known = std::ranges::find(others_, one.bounds, &Other::bounds) != others_.end();
+      if (&one != load.cases.data() && !is_known)
+        others_.push_back({one.bounds, kind_of(one.bounds), places(0, 0, one.bounds)});
+      const Reg mask = if_at_all(places(-one.offset[at_.u], -one.offset[at_.v], bounds));
+      const int plane = -one.offset[at_.w];
+      const std::size_t kind = kind_of(bounds);
+      const auto found = std::ranges::find_if(readers_, [&](const Readers& readers) {
+        return readers.plane == plane && readers.kind == kind;
+      });
+      if (found == readers_.end())
+        readers_.push_back({plane, kind, mask});
+      else
+        found->mask = code_.or_(b32, found->mask, mask);
     }
-    read_from_.emplace(plane, mask);
-  }
   read_ = code_.mov(u32, 0);
-  for (const auto& [plane, mask] : read_from_)
-    read_ = code_.or_(b32, read_, mask);
+  for (const Readers& readers : readers_)
+    if (is_inside(kinds_[readers.kind])) read_ = code_.or_(b32, read_, readers.mask);
   kept_ = code_.and_(b32, read_, code_.not_(b32, stores_));
   centre_ = code_.and_(b32, stores_, centre());
 }
@@ -227,25 +319,29 @@ void PlaneWriter::find_masks() {
 // before these.
 void PlaneWriter::find_first_planes() {
   const int far = static_cast<int>(at_.far);
-  seen_ = code_.mov(u32, ~0U << (2 * at_.far + 1));
-  for (int away = -far; away <= far; ++away) {
-    const Reg in = inside(at_.w, plus(place_[at_.w], away));
-    seen_ = code_.or_(b32, seen_, code_.selp(b32, 1U << (far - away), 0, in));
+  for (Kind& kind : kinds_) {
+    kind.seen = code_.mov(u32, ~0U << (2 * at_.far + 1));
+    for (int away = -far; away <= far; ++away) {
+      const Reg plane = plus(place_[at_.w], away);
+      const Reg in = within(at_.w, plane, kind.bounds, inside(at_.w, plane));
+      kind.seen = code_.or_(b32, kind.seen, code_.selp(b32, 1U << (far - away), 0, in));
+    }
   }
   needed_ = readers(at_.far);
 }
 
-Reg PlaneWriter::where_seen(const Reg& mask, unsigned ago) {
-  const Reg bit = code_.and_(b32, seen_, 1U << ago);
+Reg PlaneWriter::where_seen(const Reg& mask, unsigned ago, std::size_t kind) {
+  const Reg bit = code_.and_(b32, kinds_[kind].seen, 1U << ago);
   return code_.selp(b32, mask, 0, code_.setp(ne, u32, bit, 0));
 }
 
 // Elements of a plane, seen so long ago, that some place reads as it stores.
 Reg PlaneWriter::readers(unsigned ago) {
   Reg all = code_.mov(u32, 0);
-  for (const auto& [plane, mask] : read_from_)
-    all =
-        code_.or_(b32, all, where_seen(mask, static_cast<unsigned>(static_cast<int>(ago) - plane)));
+  for (const auto& [plane, kind, mask] : readers_) {
+    const auto its = static_cast<unsigned>(static_cast<int>(ago) - plane);
+    all = code_.or_(b32, all, where_seen(mask, its, kind));
+  }
   return all;
 }
 

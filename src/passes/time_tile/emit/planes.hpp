@@ -11,6 +11,7 @@
 #include "passes/time_tile/emit/frame.hpp"
 #include "passes/time_tile/emit/plane_layout.hpp"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <tuple>
@@ -31,7 +32,7 @@ private:
 
   // --- Where threads are, and what they need (planes.cpp) ---
 
-  [[nodiscard]] Why why_not() const;
+  [[nodiscard]] Why why_not();
   void find_thread();
   void find_places();
   void find_stretch();
@@ -39,13 +40,17 @@ private:
   [[nodiscard]] ptx::Reg is_aligned();
   // All guards that depend on this axis hold at the coordinate, and it is in the grid.
   ptx::Reg inside(unsigned axis, const ptx::Reg& coordinate);
+  void find_kinds();
   void find_masks();
-  ptx::Reg columns_inside(int far);
-  ptx::Reg rows_inside(int far);
+  // Of places that store, so far away: those within the bounds, as far as these are of the axis.
+  using Bounds = std::vector<Bound>;
+  ptx::Reg columns_inside(int far, const Bounds& bounds);
+  ptx::Reg rows_inside(int far, const Bounds& bounds);
+  ptx::Reg within(unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds, ptx::Reg all);
   ptx::Reg centre();
   void find_first_planes();
-  // The word, or nothing where the plane that was seen so long ago does not store.
-  ptx::Reg where_seen(const ptx::Reg& mask, unsigned ago);
+  // The word, or nothing where the plane that was seen so long ago is not of the kind.
+  ptx::Reg where_seen(const ptx::Reg& mask, unsigned ago, std::size_t kind = 0);
   ptx::Reg readers(unsigned ago);
   [[nodiscard]] unsigned full() const;
   ptx::Reg bit_of(const ptx::Reg& mask, unsigned cell);
@@ -58,6 +63,8 @@ private:
   void see_plane();
   void pass_on(unsigned level, unsigned n);
   void step(unsigned level, unsigned n);
+  void step_rim(unsigned level, unsigned n, const Column& into, Known& known);
+  [[nodiscard]] StepBody::Place place_of(unsigned cell, const ptx::Reg& plane);
   ptx::Reg element(unsigned level, unsigned n, const Offset& offset, unsigned cell, Known& known);
   void ask_for_kept(unsigned level);
   void keep(unsigned level, unsigned n);
@@ -84,13 +91,36 @@ private:
   ptx::Reg in_, out_; // the thread's first element: of the next plane to load, of that to store
   ptx::Reg row_stride_, plane_stride_, aligned_;
   ptx::Reg mine_; // in the first tile
+  // Planes that store, within bounds along w: what is read, and how, may hang on these. The first
+  // kind has no bounds, `inner_` is that of planes in the interior.
+  struct Kind {
+    Bounds bounds;
+    ptx::Reg seen; // a bit for each of the last planes
+  };
+  std::vector<Kind> kinds_;
+  std::size_t inner_ = 0;
+  std::size_t kind_of(const Bounds& bounds); // as far as they are along w
+  [[nodiscard]] bool is_inside(const Kind& kind) const;
+  [[nodiscard]] bool is_outside(const Kind& kind) const;
   // Words with a bit for each place of the thread: columns and rows store, and are in the centre;
-  // by planes to their readers, elements that these read.
-  ptx::Reg stores_, centre_;
-  std::map<int, ptx::Reg> read_from_;
+  // are not in the interior; elements that places so many planes away read, if these are of a kind.
+  ptx::Reg stores_, centre_, rim_;
+  struct Readers {
+    int plane = 0;
+    std::size_t kind = 0;
+    ptx::Reg mask;
+  };
+  std::vector<Readers> readers_;
+  // Where a case of a load holds that is not the interior's: places, in planes of a kind.
+  struct Other {
+    Bounds bounds;
+    std::size_t kind = 0;
+    ptx::Reg mask;
+  };
+  std::vector<Other> others_;
   ptx::Reg read_,
-      kept_;      // where all planes around store: elements that are read; that no place stores to
-  ptx::Reg seen_; // a bit for each of the last planes that store
+      kept_; // where all planes around are inside: elements that are read; that no place stores to
+  std::map<std::string, ptx::Reg> bounds_at_; // numbers
   ptx::Reg needed_;
   Column keeps_;                            // by level
   std::vector<std::vector<Column>> images_; // by level and plane

@@ -145,10 +145,14 @@ void StepBody::copy_block(BlockId block, Copy& to) {
 }
 
 bool StepBody::same_everywhere() const {
+  return plan_.forks.empty() && !reads_others();
+}
+
+bool StepBody::reads_others() const {
   const bool other_loads = std::ranges::any_of(values_, [&](InstId id) {
     return loads_memory(body_, body_.insts[id]) && !plan_.is_load(id);
   });
-  return plan_.forks.empty() && !other_loads && !has_uniform_loads_;
+  return other_loads || has_uniform_loads_;
 }
 
 // A register that is stored, as wide as the image's, and written once.

@@ -1,6 +1,8 @@
 // Walks through terms of two kernels at once.
 #include "passes/time_tile/other_kernel/same_values.hpp"
 
+#include "emulator/load_key.hpp"
+
 #include <algorithm>
 
 namespace ptxasw::passes {
@@ -15,6 +17,12 @@ constexpr unsigned most_open = 4;
 
 bool is(const sym::Atom& atom, AtomKind kind) {
   return atom.kind == static_cast<std::uint32_t>(kind);
+}
+
+// From where nothing changes, in global memory.
+bool is_unchanging_load(const sym::Context& context, Term t) {
+  return context.kind(t) == Kind::apply &&
+         context.function(t) == emulator::unchanging_load_key(ptx::Space::global, context.width(t));
 }
 
 bool is_wide(const sym::Context& context, Term equation) {
@@ -90,12 +98,21 @@ std::optional<LoadedFrom> ValueSide::loaded_by(ptx::InstId inst, unsigned elemen
   return LoadedFrom{*std::move(from), event->type};
 }
 
-std::optional<LoadedFrom> ValueSide::loaded(Term atom, Reading& reading) const {
-  const sym::Atom& info = kernel.context->atom_info(atom);
-  auto from = is(info, AtomKind::carried)  ? handed_on(info, reading)
-              : is(info, AtomKind::loaded) ? loaded_by(info.tag, info.tag2, reading)
-                                           : std::nullopt;
+// Of an element as wide as its register all bits are as in memory.
+std::optional<LoadedFrom> ValueSide::loaded(Term t, Reading& reading) const {
+  const sym::Context& c = *kernel.context;
+  std::optional<LoadedFrom> from;
+  if (is_unchanging_load(c, t)) {
+    if (auto at = reader.place(places.at(c.args(t)[0], 0), reading))
+      from = LoadedFrom{*std::move(at), ptx::bits(c.width(t))};
+  } else if (c.kind(t) == Kind::atom) {
+    const sym::Atom& info = c.atom_info(t);
+    from = is(info, AtomKind::carried)  ? handed_on(info, reading)
+           : is(info, AtomKind::loaded) ? loaded_by(info.tag, info.tag2, reading)
+                                        : std::nullopt;
+  }
   if (!from) return std::nullopt;
+  if (ptx::bit_width(from->type) == c.width(t)) from->type = ptx::bits(c.width(t));
   auto offset = said(from->place.offset);
   if (!offset) return std::nullopt;
   from->place.offset = *std::move(offset);
@@ -166,7 +183,7 @@ bool SameValues::same_numbers(Term a, Term b, bool& is_known) {
       is_known);
 }
 
-bool SameValues::same_atoms(Term a, Term b) {
+bool SameValues::same_loads(Term a, Term b) {
   bool is_known = false;
   return by_reading(
       [&](Reading& of_a, Reading& of_b, bool& known) {
@@ -214,10 +231,13 @@ bool SameValues::compare(Term a, Term b) {
   bool is_known = false;
   const bool are_equal = same_numbers(a, b, is_known);
   if (is_known) return are_equal;
+  const auto is_load = [](const sym::Context& c, Term t) {
+    return c.kind(t) == Kind::atom || is_unchanging_load(c, t);
+  };
+  if (is_load(left, a) && is_load(right, b)) return same_loads(a, b);
   if (kind != right.kind(b)) return false;
   switch (kind) {
   case Kind::constant: return left.value(a) == right.value(b);
-  case Kind::atom: return same_atoms(a, b);
   case Kind::poly: return same_sums(a, b);
   case Kind::and_:
   case Kind::or_:
@@ -233,7 +253,6 @@ bool SameValues::same_in_order(Term a, Term b) {
     return false;
   const bool is_apply = left.kind(a) == Kind::apply;
   if (is_apply && left.function(a) != right.function(b)) return false;
-  if (is_apply && (left.function(a) >> 63) != 0) return same_address(of_a[0], of_b[0]);
   return std::ranges::equal(of_a, of_b, [&](Term x, Term y) { return same(x, y); });
 }
 
@@ -326,7 +345,7 @@ bool SameValues::same_comparison(Term a, Term b) {
   const Kind kind = left.kind(a);
   if (kind != right.kind(b)) return false;
   if (kind == Kind::constant) return left.value(a) == right.value(b);
-  if (kind == Kind::atom) return same_atoms(a, b);
+  if (kind == Kind::atom) return same_loads(a, b);
   if (kind != Kind::eq) return same_in_order(a, b);
   bool is_known = false;
   const bool are_equal = by_reading(

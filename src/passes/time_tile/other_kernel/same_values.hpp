@@ -34,7 +34,7 @@ struct ValueSide {
   // What a loop hands on, if that was loaded, in the kernel's own words.
   HandedOn handed_on = [](const sym::Atom&, Reading&) { return std::optional<LoadedFrom>(); };
 
-  [[nodiscard]] std::optional<LoadedFrom> loaded(sym::Term atom, Reading& reading) const;
+  [[nodiscard]] std::optional<LoadedFrom> loaded(sym::Term t, Reading& reading) const;
   // By an instruction, in the kernel's own words.
   [[nodiscard]] std::optional<LoadedFrom> loaded_by(ptx::InstId inst, unsigned element,
                                                     Reading& reading) const;
@@ -73,7 +73,7 @@ private:
     bool negated = false;
   };
   bool compare(sym::Term a, sym::Term b);
-  bool same_atoms(sym::Term a, sym::Term b);
+  bool same_loads(sym::Term a, sym::Term b);
   bool same_in_order(sym::Term a, sym::Term b);
   bool same_in_any_order(std::vector<sym::Term> a, std::vector<sym::Term> b);
   bool same_sums(sym::Term a, sym::Term b);
