@@ -182,6 +182,7 @@ TEST(RerollRefused, WhereIterationsDiffer) {
         {"add.f32 \t%f24, %f23, %f22;", "add.ftz.f32 %f24, %f23, %f22;"},
         {"add.f32 \t%f6, %f4, %f5;", "add.f32 %f6, %f4, %f40;"}, // of the iteration before
         {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd49+4], %f30;"},
+        {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd47], %f30;"}, // to an array
         {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd46], %f30;"}, // twice
         {"mul.f32 \t%f49, %f48, 0f3E000000;", "mul.f32 %f49, %f48, 0f3E000001;"},
         {"add.s64 \t%rd64, %rd64, %rd24;", "add.s64 %rd64, %rd64, %rd55;"},
