@@ -239,10 +239,25 @@ TEST(RerollRefused, WhereItGoesRoundAnotherNumberOfTimes) {
         << other;
 }
 
+// The kernel that is made has the text of both loops.
+TEST(RerollRefused, WhereOthersSeeWhatIsDone) {
+  for (const auto& [more, why] : {std::pair("@%p1 trap;", "an effect"),
+                                  {"mov.u32 %r15, %clock;", "reads %clock"},
+                                  {"bar.warp.sync -1;", "waits for other threads"}})
+    EXPECT_NE(why_not("down", with("add.f32 \t%f24, %f23, %f22;",
+                                   fmt::format("{}\nadd.f32 %f24, %f23, %f22;", more)))
+                  .find(why),
+              std::string::npos)
+        << more;
+}
+
 TEST(RerollRefused, WhereMoreIsDone) {
   for (const auto& [old, other] :
-       {Changed{"mov.u32 \t%r36, 1;\n\t@%p6",
-                "st.global.f32 [%rd1], 0f00000000;\nmov.u32 %r36, 1;\n\t@%p6"},
+       {Changed{"mov.u64 \t%rd61, %rd2;\n\n$L__BB0_3:",
+                "setp.gt.s32 %p4, %r13, 77;\n@%p4 bra $L__BB0_3;\n"
+                "mov.u64 %rd61, %rd2;\n\n$L__BB0_3:"},
+        {"mov.u32 \t%r36, 1;\n\t@%p6",
+         "st.global.f32 [%rd1], 0f00000000;\nmov.u32 %r36, 1;\n\t@%p6"},
         {"st.global.f32 \t[%rd49], %f30;", "@%p1 st.global.f32 [%rd49], %f30;"},
         {"st.global.f32 \t[%rd49], %f30;", "@%p1 bra past;\nst.global.f32 [%rd49], %f30;\npast:"},
         {"setp.eq.s32 \t%p8, %r37, 0;",

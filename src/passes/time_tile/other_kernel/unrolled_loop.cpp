@@ -47,7 +47,8 @@ public:
 
   std::optional<UnrolledLoop> run() {
     const auto& loops = k_.loops.loops;
-    if (loops.empty() || loops.size() > 2 || !std::ranges::all_of(loops, is_plain))
+    const auto plain = [&](const analysis::Loop& loop) { return is_plain(loop); };
+    if (loops.empty() || loops.size() > 2 || !std::ranges::all_of(loops, plain))
       return std::nullopt;
     for (std::uint32_t main = 0; main < loops.size(); ++main) {
       found_ = {.main = main,
@@ -63,9 +64,10 @@ public:
   }
 
 private:
-  static bool is_plain(const analysis::Loop& loop) {
+  // Entered from one block, and left where it goes round.
+  [[nodiscard]] bool is_plain(const analysis::Loop& loop) const {
     return loop.parent == ~0U && loop.latches.size() == 1 && loop.exits.size() == 1 &&
-           loop.exits[0].first == loop.latches[0];
+           loop.exits[0].first == loop.latches[0] && k_.cfg.blocks[loop.header].preds.size() == 2;
   }
   [[nodiscard]] const analysis::Loop& main() const { return k_.loops.loops[found_.main]; }
   [[nodiscard]] const analysis::Loop& rest() const { return k_.loops.loops[*found_.rest]; }
