@@ -2,6 +2,7 @@
 #include "passes/time_tile/other_kernel/same_values.hpp"
 
 #include "emulator/load_key.hpp"
+#include "ptx/build.hpp"
 
 #include <algorithm>
 
