@@ -172,23 +172,28 @@ struct Changed {
   const char *old, *other;
 };
 
+void expect_refused(const std::string& name, const std::string& why,
+                    const std::vector<Changed>& rows) {
+  for (const auto& [old, other] : rows)
+    EXPECT_EQ(why_not(name, with(old, other)), why) << other;
+}
+
 TEST(RerollRefused, WhereIterationsDiffer) {
-  for (const auto& [old, other] :
-       {Changed{"mul.f32 \t%f29, %f28, 0f3E000000;", "mul.f32 %f29, %f28, 0f3E000001;"}, // a number
-        {"ld.global.nc.f32 \t%f22, [%rd47+4];", "ld.global.nc.f32 %f22, [%rd47+8];"},
-        {"ld.global.nc.f32 \t%f25, [%rd44];", "ld.global.nc.f32 %f25, [%rd46];"}, // an array
-        {"add.f32 \t%f24, %f23, %f22;", "sub.f32 %f24, %f23, %f22;"},
-        {"add.f32 \t%f24, %f23, %f22;", "add.f32 %f24, %f22, %f23;"},
-        {"add.f32 \t%f24, %f23, %f22;", "add.ftz.f32 %f24, %f23, %f22;"},
-        {"add.f32 \t%f6, %f4, %f5;", "add.f32 %f6, %f4, %f40;"}, // of the iteration before
-        {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd49+4], %f30;"},
-        {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd47], %f30;"}, // to an array
-        {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd46], %f30;"}, // twice
-        {"mul.f32 \t%f49, %f48, 0f3E000000;", "mul.f32 %f49, %f48, 0f3E000001;"},
-        {"add.s64 \t%rd64, %rd64, %rd24;", "add.s64 %rd64, %rd64, %rd55;"},
-        {"add.s32 \t%r36, %r36, 4;", "add.s32 %r36, %r36, 8;"}})
-    EXPECT_EQ(why_not("down", with(old, other)), "iterations of a loop that was unrolled differ")
-        << other;
+  expect_refused(
+      "down", "iterations of a loop that was unrolled differ",
+      {{"mul.f32 \t%f29, %f28, 0f3E000000;", "mul.f32 %f29, %f28, 0f3E000001;"}, // a number
+       {"ld.global.nc.f32 \t%f22, [%rd47+4];", "ld.global.nc.f32 %f22, [%rd47+8];"},
+       {"ld.global.nc.f32 \t%f25, [%rd44];", "ld.global.nc.f32 %f25, [%rd46];"}, // an array
+       {"add.f32 \t%f24, %f23, %f22;", "sub.f32 %f24, %f23, %f22;"},
+       {"add.f32 \t%f24, %f23, %f22;", "add.f32 %f24, %f22, %f23;"},
+       {"add.f32 \t%f24, %f23, %f22;", "add.ftz.f32 %f24, %f23, %f22;"},
+       {"add.f32 \t%f6, %f4, %f5;", "add.f32 %f6, %f4, %f40;"}, // of the iteration before
+       {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd49+4], %f30;"},
+       {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd47], %f30;"}, // to an array
+       {"st.global.f32 \t[%rd49], %f30;", "st.global.f32 [%rd46], %f30;"}, // twice
+       {"mul.f32 \t%f49, %f48, 0f3E000000;", "mul.f32 %f49, %f48, 0f3E000001;"},
+       {"add.s64 \t%rd64, %rd64, %rd24;", "add.s64 %rd64, %rd64, %rd55;"},
+       {"add.s32 \t%r36, %r36, 4;", "add.s32 %r36, %r36, 8;"}});
 }
 
 TEST(RerollRefused, WhereOtherElementsAreLoaded) {
@@ -203,18 +208,16 @@ TEST(RerollRefused, WhereOtherElementsAreLoaded) {
 
 // The last plane is copied in the second of four iterations, too; or the first one in another one.
 TEST(RerollRefused, WhereConditionsDiffer) {
-  for (const auto& [old, other] :
-       {Changed{"setp.eq.s32 \t%p18, %r33, %r8;", "setp.eq.s32 %p18, %r33, %r58;"},
-        {"setp.eq.s32 \t%p18, %r33, %r8;", "setp.eq.s32 %p18, %r33, 5;"},
-        {"setp.eq.s32 \t%p18, %r33, %r8;", "setp.ne.s32 %p18, %r33, %r8;"},
-        {"setp.eq.s32 \t%p18, %r33, %r8;", "setp.le.s32 %p18, %r33, %r8;"},
-        {"or.pred  \t%p19, %p18, %p1;", "and.pred %p19, %p18, %p1;"},
-        {"or.pred  \t%p19, %p18, %p1;", "mov.pred %p19, %p18;"},
-        {"or.pred  \t%p15, %p1, %p14;", "mov.pred %p15, %p1;"},
-        {"setp.eq.s32 \t%p14, %r107, 0;", "setp.eq.s32 %p14, %r107, 4;"},
-        {"setp.eq.s32 \t%p26, %r111, -1;", "setp.eq.s32 %p26, %r111, -2;"}})
-    EXPECT_EQ(why_not("rim", with(old, other)), "iterations of a loop that was unrolled differ")
-        << other;
+  expect_refused("rim", "iterations of a loop that was unrolled differ",
+                 {{"setp.eq.s32 \t%p18, %r33, %r8;", "setp.eq.s32 %p18, %r33, %r58;"},
+                  {"setp.eq.s32 \t%p18, %r33, %r8;", "setp.eq.s32 %p18, %r33, 5;"},
+                  {"setp.eq.s32 \t%p18, %r33, %r8;", "setp.ne.s32 %p18, %r33, %r8;"},
+                  {"setp.eq.s32 \t%p18, %r33, %r8;", "setp.le.s32 %p18, %r33, %r8;"},
+                  {"or.pred  \t%p19, %p18, %p1;", "and.pred %p19, %p18, %p1;"},
+                  {"or.pred  \t%p19, %p18, %p1;", "mov.pred %p19, %p18;"},
+                  {"or.pred  \t%p15, %p1, %p14;", "mov.pred %p15, %p1;"},
+                  {"setp.eq.s32 \t%p14, %r107, 0;", "setp.eq.s32 %p14, %r107, 4;"},
+                  {"setp.eq.s32 \t%p26, %r111, -1;", "setp.eq.s32 %p26, %r111, -2;"}});
   // the second of four is never the first plane: that is left out
   const auto module = test::parsed(with("or.pred  \t%p19, %p18, %p1;",
                                         "setp.eq.s32 %p19, %r33, 0;\nor.pred %p19, %p19, %p18;\n"
@@ -224,19 +227,17 @@ TEST(RerollRefused, WhereConditionsDiffer) {
 }
 
 TEST(RerollRefused, WhereItGoesRoundAnotherNumberOfTimes) {
-  for (const auto& [old, other] :
-       {Changed{"setp.ne.s32 \t%p7, %r34, 2;", "setp.ne.s32 %p7, %r34, 6;"},
-        {"setp.ne.s32 \t%p7, %r34, 2;", "setp.gt.s32 %p7, %r34, 8;"},
-        {"add.s32 \t%r34, %r34, -4;", "add.s32 %r34, %r34, -8;"},
-        {"setp.lt.u32 \t%p6, %r20, 3;", "setp.lt.u32 %p6, %r20, 4;"},
-        {"setp.lt.u32 \t%p6, %r20, 3;", "setp.lt.u32 %p6, %r13, 3;"},
-        {"setp.eq.s32 \t%p8, %r37, 0;", "setp.eq.s32 %p8, %r37, 1;"},
-        {"setp.ne.s32 \t%p9, %r37, 0;", "setp.ne.s32 %p9, %r37, 1;"},
-        {"add.s32 \t%r37, %r37, -1;", "add.s32 %r37, %r37, -2;"},
-        {"and.b32  \t%r37, %r19, 3;", "and.b32 %r37, %r19, 7;"},
-        {"and.b32  \t%r37, %r19, 3;", "and.b32 %r37, %r14, 3;"}})
-    EXPECT_EQ(why_not("down", with(old, other)), "how often a loop goes round is not known")
-        << other;
+  expect_refused("down", "how often a loop goes round is not known",
+                 {{"setp.ne.s32 \t%p7, %r34, 2;", "setp.ne.s32 %p7, %r34, 6;"},
+                  {"setp.ne.s32 \t%p7, %r34, 2;", "setp.gt.s32 %p7, %r34, 8;"},
+                  {"add.s32 \t%r34, %r34, -4;", "add.s32 %r34, %r34, -8;"},
+                  {"setp.lt.u32 \t%p6, %r20, 3;", "setp.lt.u32 %p6, %r20, 4;"},
+                  {"setp.lt.u32 \t%p6, %r20, 3;", "setp.lt.u32 %p6, %r13, 3;"},
+                  {"setp.eq.s32 \t%p8, %r37, 0;", "setp.eq.s32 %p8, %r37, 1;"},
+                  {"setp.ne.s32 \t%p9, %r37, 0;", "setp.ne.s32 %p9, %r37, 1;"},
+                  {"add.s32 \t%r37, %r37, -1;", "add.s32 %r37, %r37, -2;"},
+                  {"and.b32  \t%r37, %r19, 3;", "and.b32 %r37, %r19, 7;"},
+                  {"and.b32  \t%r37, %r19, 3;", "and.b32 %r37, %r14, 3;"}});
 }
 
 // The kernel that is made has the text of both loops.
@@ -252,26 +253,22 @@ TEST(RerollRefused, WhereOthersSeeWhatIsDone) {
 }
 
 TEST(RerollRefused, WhereMoreIsDone) {
-  for (const auto& [old, other] :
-       {Changed{"mov.u64 \t%rd61, %rd2;\n\n$L__BB0_3:",
-                "setp.gt.s32 %p4, %r13, 77;\n@%p4 bra $L__BB0_3;\n"
-                "mov.u64 %rd61, %rd2;\n\n$L__BB0_3:"},
-        {"mov.u32 \t%r36, 1;\n\t@%p6",
-         "st.global.f32 [%rd1], 0f00000000;\nmov.u32 %r36, 1;\n\t@%p6"},
-        {"st.global.f32 \t[%rd49], %f30;", "@%p1 st.global.f32 [%rd49], %f30;"},
-        {"st.global.f32 \t[%rd49], %f30;", "@%p1 bra past;\nst.global.f32 [%rd49], %f30;\npast:"},
-        {"setp.eq.s32 \t%p8, %r37, 0;",
-         "st.global.f32 [%rd1], 0f00000000;\nsetp.eq.s32 %p8, %r37, 0;"}})
-    EXPECT_EQ(why_not("down", with(old, other)), "how often a loop goes round is not known")
-        << other;
+  expect_refused(
+      "down", "how often a loop goes round is not known",
+      {{"mov.u64 \t%rd61, %rd2;\n\n$L__BB0_3:", "setp.gt.s32 %p4, %r13, 77;\n@%p4 bra $L__BB0_3;\n"
+                                                "mov.u64 %rd61, %rd2;\n\n$L__BB0_3:"},
+       {"mov.u32 \t%r36, 1;\n\t@%p6",
+        "st.global.f32 [%rd1], 0f00000000;\nmov.u32 %r36, 1;\n\t@%p6"},
+       {"st.global.f32 \t[%rd49], %f30;", "@%p1 st.global.f32 [%rd49], %f30;"},
+       {"st.global.f32 \t[%rd49], %f30;", "@%p1 bra past;\nst.global.f32 [%rd49], %f30;\npast:"},
+       {"setp.eq.s32 \t%p8, %r37, 0;",
+        "st.global.f32 [%rd1], 0f00000000;\nsetp.eq.s32 %p8, %r37, 0;"}});
 }
 
 TEST(RerollRefused, WhereWhatIsHandedOnIsNotKnown) {
-  for (const auto& [old, other] : {Changed{"add.s32 \t%r36, %r36, 4;", "add.s32 %r36, %r36, 5;"},
-                                   {"mov.u32 \t%r36, 1;\n\t@%p6", "mov.u32 %r36, 0;\n\t@%p6"}})
-    EXPECT_EQ(why_not("down", with(old, other)),
-              "what a loop that was unrolled hands on is not known")
-        << other;
+  expect_refused("down", "what a loop that was unrolled hands on is not known",
+                 {{"add.s32 \t%r36, %r36, 4;", "add.s32 %r36, %r36, 5;"},
+                  {"mov.u32 \t%r36, 1;\n\t@%p6", "mov.u32 %r36, 0;\n\t@%p6"}});
   // values that go from plane to plane
   for (const auto& [old, other] :
        {Changed{"mov.f64 \t%fd72, %fd9;", "mov.f64 %fd72, %fd71;"},

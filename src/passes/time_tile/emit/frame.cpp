@@ -3,6 +3,7 @@
 
 #include "contract/steps.hpp"
 #include "passes/shared/parameters.hpp"
+#include "passes/time_tile/polynomial/polynomial_expression.hpp"
 #include "ptx/chip.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +41,27 @@ Reg StepFrame::widened(const Reg& a) {
 
 Reg StepFrame::added(const Reg& a, const Reg& b) {
   return code_.add(s64, a, b);
+}
+
+const Reg& StepFrame::end_of(const Bound& bound) {
+  Reg& end = ends_[contract::to_word(expression_of(bound.at))];
+  if (end.empty()) end = number(bound.at);
+  return end;
+}
+
+Reg StepFrame::holds(const Bound& bound, const Reg& coordinate) {
+  const Reg& end = end_of(bound);
+  return code_.setp(bound.below ? lt : ge, s64, widened(coordinate), end);
+}
+
+Reg StepFrame::within(const std::vector<Bound>& bounds, const StepBody::Place& place, unsigned axis,
+                      bool along, Reg all) {
+  for (const Bound& bound : bounds) {
+    if ((bound.axis == axis) != along) continue;
+    const Reg one = holds(bound, place[bound.axis]);
+    all = all.empty() ? one : code_.and_(pred, all, one);
+  }
+  return all;
 }
 
 Reg StepFrame::begin_at(const ptx::Memory& place) {

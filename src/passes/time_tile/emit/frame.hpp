@@ -6,8 +6,10 @@
 #include "passes/time_tile/emit/steps.hpp"
 #include "passes/time_tile/polynomial/polynomial_code.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::passes {
 
@@ -41,6 +43,13 @@ protected:
   ptx::Reg added(const ptx::Reg& a, const ptx::Reg& b);
   ptx::Reg begin_of(unsigned part) { return numbers_.begin_of(part); }
   ptx::Reg begin_at(const ptx::Memory& place); // in the parameter space
+  // What the bound's coordinate is compared with: written where it is first asked for.
+  const ptx::Reg& end_of(const Bound& bound);
+  ptx::Reg holds(const Bound& bound, const ptx::Reg& coordinate);
+  // Those of the axis, or those of the others, hold at the place, and so does `all` (empty: that is
+  // not asked).
+  ptx::Reg within(const std::vector<Bound>& bounds, const StepBody::Place& place, unsigned axis,
+                  bool along, ptx::Reg all);
   [[nodiscard]] bool may_wait() const { return may_begin_early(module_); }
   // What the lane so far behind this one, or in front of it, has in a register of so many bytes; at
   // the ends of a warp some value.
@@ -65,6 +74,8 @@ protected:
 
 private:
   [[nodiscard]] std::string parameters_behind() const;
+
+  std::map<std::string, ptx::Reg> ends_; // of bounds, by what they are
 };
 
 } // namespace ptxasw::passes

@@ -14,17 +14,6 @@ namespace ptxasw::passes {
 using ptx::Reg;
 using namespace ptx::words;
 
-namespace {
-
-std::vector<Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
-  std::vector<Bound> bounds = load.where;
-  for (const Bound& bound : one.bounds)
-    if (std::ranges::find(bounds, bound) == bounds.end()) bounds.push_back(bound);
-  return bounds;
-}
-
-} // namespace
-
 // --- Masks --------------------------------------------------------------------------------------
 
 // The places that store.
@@ -133,23 +122,6 @@ void StepWriter::load(unsigned n, const Reg& first, const Column& into, const Ma
 
 // --- Bounds -------------------------------------------------------------------------------------
 
-Reg StepWriter::holds(const Bound& bound, const Reg& coordinate) {
-  const contract::Expression at = passes::expression_of(bound.at);
-  Reg& number_at = numbers_[contract::to_word(at)];
-  if (number_at.empty()) number_at = number(bound.at);
-  return code_.setp(bound.below ? lt : ge, s64, widened(coordinate), number_at);
-}
-
-Reg StepWriter::within(const std::vector<Bound>& bounds, const StepBody::Place& place,
-                       unsigned axis, bool along, Reg all) {
-  for (const Bound& bound : bounds) {
-    if ((bound.axis == axis) != along) continue;
-    const Reg one = holds(bound, place[bound.axis]);
-    all = all.empty() ? one : code_.and_(pred, all, one);
-  }
-  return all;
-}
-
 Reg StepWriter::column_bits(const std::vector<Bound>& bounds, int first, int end, bool stores) {
   Reg bits = code_.mov(u32, 0);
   for (int u = first; u < end; ++u) {
@@ -174,7 +146,7 @@ std::vector<std::vector<Bound>> StepWriter::all_bounds() const {
     for (const StepArray::Load& load : array.loads)
       for (const StepArray::Case& one : load.cases) {
         if (load.late) continue;
-        const auto bounds = bounds_of(load, one);
+        const auto bounds = load.bounds_of(one);
         if (std::ranges::find(all, bounds) == all.end()) all.push_back(bounds);
       }
   return all;
@@ -297,7 +269,7 @@ std::vector<StepWriter::Mask> StepWriter::find_stretches() {
     for (const StepArray::Load& load : array.loads)
       for (const StepArray::Case& one : load.cases) {
         if (load.late) continue;
-        const auto s = static_cast<std::size_t>(std::ranges::find(bounds, bounds_of(load, one)) -
+        const auto s = static_cast<std::size_t>(std::ranges::find(bounds, load.bounds_of(one)) -
                                                 bounds.begin());
         const Reg some = columns_at(-offset_u(one.offset), s);
         auto [found, missing] = readers.try_emplace({-offset_v(one.offset), s}, some);
@@ -359,7 +331,7 @@ StepWriter::Mask StepWriter::needed_by_flags(unsigned n) {
     for (const StepArray::Load& load : plan_.arrays[n].loads)
       for (const StepArray::Case& one : load.cases) {
         if (load.late) continue;
-        const auto s = static_cast<std::size_t>(std::ranges::find(bounds, bounds_of(load, one)) -
+        const auto s = static_cast<std::size_t>(std::ranges::find(bounds, load.bounds_of(one)) -
                                                 bounds.begin());
         if (!seen.emplace(one.offset, s).second) continue;
         const std::pair from{static_cast<int>(column_of(cell)) - offset_u(one.offset),

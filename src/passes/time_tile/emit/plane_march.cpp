@@ -98,7 +98,7 @@ void PlaneWriter::see_plane() {
   const Reg plane = plus(plane_, at_.far + 1);
   const Reg stores = inside(at_.w, plane);
   for (Kind& kind : kinds_) {
-    const Reg in = within(at_.w, plane, kind.bounds, stores);
+    const Reg in = within_along(at_.w, plane, kind.bounds, stores);
     const Reg before = code_.shl(b32, kind.seen, 1);
     code_.into(kind.seen).or_(b32, before, code_.selp(b32, 1, 0, in));
   }
@@ -128,12 +128,21 @@ void PlaneWriter::pass_on(unsigned level, unsigned n) {
           image(level, plane)[cell]);
 }
 
-StepBody::Place PlaneWriter::place_of(unsigned cell, const Reg& plane) {
+StepBody::Place PlaneWriter::place_of(unsigned level, unsigned cell) {
   StepBody::Place place = place_;
+  if (!body_.values_use_place()) return place;
   place[at_.u] = plus(place_[at_.u], column_of(cell));
   place[at_.v] = plus(place_[at_.v], row_of(cell));
-  place[at_.w] = plane;
+  place[at_.w] = plus(plane_, -static_cast<long>(level * at_.far));
   return place;
+}
+
+void PlaneWriter::compute(unsigned level, unsigned cell, const StepBody::OnChip& on_chip,
+                          const Column& into, bool inner) {
+  const auto results = body_.values(place_of(level, cell), on_chip, {into[cell]}, {}, inner,
+                                    fmt::format("{}copy{}", labels_, copies_++));
+  if (results[0].text() != into[cell].name)
+    code_.into(into[cell]).mov(move_type(kernel_.body, plan_.arrays[0]), results[0]);
 }
 
 // All places as those of the interior, and then the others once more.
@@ -141,17 +150,11 @@ void PlaneWriter::step(unsigned level, unsigned n) {
   const int plane = static_cast<int>(n) - static_cast<int>(level * at_.far);
   const Column& into = level < shape_.count ? image(level, plane) : last_;
   Known known;
-  Reg at_plane;
-  if (body_.values_use_place()) at_plane = plus(plane_, -static_cast<long>(level * at_.far));
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     const auto on_chip = [&](const StepArray&, const StepArray::Load* load) {
       return element(level, n, load == nullptr ? Offset{} : load->offset(), cell, known);
     };
-    const auto results =
-        body_.values(body_.values_use_place() ? place_of(cell, at_plane) : place_, on_chip,
-                     {into[cell]}, {}, true, fmt::format("{}copy{}", labels_, copies_++));
-    if (results[0].text() != into[cell].name)
-      code_.into(into[cell]).mov(move_type(kernel_.body, plan_.arrays[0]), results[0]);
+    compute(level, cell, on_chip, into, true);
   }
   if (!plan_.inner.empty()) step_rim(level, n, into, known);
 }
@@ -167,8 +170,6 @@ void PlaneWriter::step_rim(unsigned level, unsigned n, const Column& into, Known
   const Reg uninner = code_.selp(b32, stores_, rim_, code_.setp(eq, u32, bit, 0));
   const Reg rim = where_seen(uninner, ago(level));
   code_.when(code_.setp(eq, u32, rim, 0)).bra(behind);
-  Reg at_plane;
-  if (body_.values_use_place()) at_plane = plus(plane_, -static_cast<long>(level * at_.far));
   std::vector<Reg> others; // where these cases hold in this plane
   for (const Other& other : others_)
     others.push_back(where_seen(other.mask, ago(level), other.kind));
@@ -186,11 +187,7 @@ void PlaneWriter::step_rim(unsigned level, unsigned n, const Column& into, Known
       }
       return value;
     };
-    const auto results =
-        body_.values(body_.values_use_place() ? place_of(cell, at_plane) : place_, on_chip,
-                     {into[cell]}, {}, false, fmt::format("{}copy{}", labels_, copies_++));
-    if (results[0].text() != into[cell].name)
-      code_.into(into[cell]).mov(move_type(kernel_.body, plan_.arrays[0]), results[0]);
+    compute(level, cell, on_chip, into, false);
     code_.label(next);
   }
   code_.label(behind);

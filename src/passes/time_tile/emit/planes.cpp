@@ -68,21 +68,12 @@ bool PlaneWriter::is_outside(const Kind& kind) const {
   });
 }
 
-namespace {
-
-std::vector<Bound> both_of(std::vector<Bound> bounds, const std::vector<Bound>& more) {
-  bounds.insert(bounds.end(), more.begin(), more.end());
-  return bounds;
-}
-
-} // namespace
-
 void PlaneWriter::find_kinds() {
   kinds_ = {{}};
   inner_ = kind_of(plan_.inner);
   for (const StepArray::Load& load : plan_.arrays[0].loads)
     for (const StepArray::Case& one : load.cases) {
-      kind_of(both_of(load.where, one.bounds));
+      kind_of(load.bounds_of(one));
       if (&one != load.cases.data()) kind_of(one.bounds);
     }
 }
@@ -199,14 +190,11 @@ Reg PlaneWriter::bit_of(const Reg& mask, unsigned cell) {
   return code_.setp(ne, u32, code_.into(bit_).and_(b32, mask, 1U << cell), 0);
 }
 
-Reg PlaneWriter::within(unsigned axis, const Reg& coordinate, const Bounds& bounds, Reg all) {
-  for (const Bound& bound : bounds) {
-    if (bound.axis != axis) continue;
-    const Reg& at = bounds_at_.at(contract::to_word(expression_of(bound.at)));
-    const Reg one = code_.setp(bound.below ? lt : ge, s64, widened(coordinate), at);
-    all = all.empty() ? one : code_.and_(pred, all, one);
-  }
-  return all;
+// Of a place that has this coordinate.
+Reg PlaneWriter::within_along(unsigned axis, const Reg& coordinate, const Bounds& bounds, Reg all) {
+  StepBody::Place place;
+  place[axis] = coordinate;
+  return within(bounds, place, axis, true, std::move(all));
 }
 
 // A place's bit is set if its column, so far from it, has places that store.
@@ -217,7 +205,7 @@ Reg PlaneWriter::columns_inside(int away, const Bounds& bounds) {
     for (unsigned row = 0; row < at_.rows(); ++row)
       all |= 1U << (row * at_.columns() + column);
     const Reg there = plus(place_[at_.u], static_cast<long>(column) + away);
-    const Reg in = within(at_.u, there, bounds, inside(at_.u, there));
+    const Reg in = within_along(at_.u, there, bounds, inside(at_.u, there));
     bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
   }
   return bits;
@@ -228,7 +216,7 @@ Reg PlaneWriter::rows_inside(int away, const Bounds& bounds) {
   for (unsigned row = 0; row < at_.rows(); ++row) {
     const std::uint32_t all = (~0U >> (32 - at_.columns())) << (row * at_.columns());
     const Reg there = plus(place_[at_.v], static_cast<long>(row) + away);
-    const Reg in = within(at_.v, there, bounds, inside(at_.v, there));
+    const Reg in = within_along(at_.v, there, bounds, inside(at_.v, there));
     bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
   }
   return bits;
@@ -275,13 +263,11 @@ void PlaneWriter::find_masks() {
                               [&](const Bounds& its) { return rows_inside(along_v, its); });
     return code_.and_(b32, of_columns, of_rows);
   };
-  const auto find_number = [&](const Bounds& bounds) {
-    for (const Bound& bound : bounds) {
-      Reg& at = bounds_at_[contract::to_word(expression_of(bound.at))];
-      if (at.empty()) at = number(bound.at);
-    }
+  const auto find_ends = [&](const Bounds& bounds) { // ahead of the march
+    for (const Bound& bound : bounds)
+      end_of(bound);
   };
-  find_number(plan_.inner);
+  find_ends(plan_.inner);
   // What depends on no axis is asked of all.
   const Reg everywhere = body_.guards_of(place_, 0);
   const auto if_at_all = [&](const Reg& mask) {
@@ -292,8 +278,8 @@ void PlaneWriter::find_masks() {
     rim_ = code_.and_(b32, stores_, code_.not_(b32, places(0, 0, plan_.inner)));
   for (const StepArray::Load& load : plan_.arrays[0].loads)
     for (const StepArray::Case& one : load.cases) {
-      const Bounds bounds = both_of(load.where, one.bounds);
-      find_number(bounds);
+      const Bounds bounds = load.bounds_of(one);
+      find_ends(bounds);
       const bool is_known = std::ranges::find(others_, one.bounds, &Other::bounds) != others_.end();
       if (&one != load.cases.data() && !is_known)
         others_.push_back({one.bounds, kind_of(one.bounds), places(0, 0, one.bounds)});
@@ -323,7 +309,7 @@ void PlaneWriter::find_first_planes() {
     kind.seen = code_.mov(u32, ~0U << (2 * at_.far + 1));
     for (int away = -far; away <= far; ++away) {
       const Reg plane = plus(place_[at_.w], away);
-      const Reg in = within(at_.w, plane, kind.bounds, inside(at_.w, plane));
+      const Reg in = within_along(at_.w, plane, kind.bounds, inside(at_.w, plane));
       kind.seen = code_.or_(b32, kind.seen, code_.selp(b32, 1U << (far - away), 0, in));
     }
   }

@@ -46,7 +46,8 @@ private:
   using Bounds = std::vector<Bound>;
   ptx::Reg columns_inside(int far, const Bounds& bounds);
   ptx::Reg rows_inside(int far, const Bounds& bounds);
-  ptx::Reg within(unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds, ptx::Reg all);
+  ptx::Reg within_along(unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds,
+                        ptx::Reg all);
   ptx::Reg centre();
   void find_first_planes();
   // The word, or nothing where the plane that was seen so long ago is not of the kind.
@@ -64,7 +65,10 @@ private:
   void pass_on(unsigned level, unsigned n);
   void step(unsigned level, unsigned n);
   void step_rim(unsigned level, unsigned n, const Column& into, Known& known);
-  [[nodiscard]] StepBody::Place place_of(unsigned cell, const ptx::Reg& plane);
+  // What the place stores at the level: as in the interior, or with all cases and branches.
+  void compute(unsigned level, unsigned cell, const StepBody::OnChip& on_chip, const Column& into,
+               bool inner);
+  [[nodiscard]] StepBody::Place place_of(unsigned level, unsigned cell);
   ptx::Reg element(unsigned level, unsigned n, const Offset& offset, unsigned cell, Known& known);
   void ask_for_kept(unsigned level);
   void keep(unsigned level, unsigned n);
@@ -120,7 +124,6 @@ private:
   std::vector<Other> others_;
   ptx::Reg read_,
       kept_; // where all planes around are inside: elements that are read; that no place stores to
-  std::map<std::string, ptx::Reg> bounds_at_; // numbers
   ptx::Reg needed_;
   Column keeps_;                            // by level
   std::vector<std::vector<Column>> images_; // by level and plane

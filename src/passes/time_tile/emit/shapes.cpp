@@ -136,7 +136,7 @@ std::vector<MarchShape> march_shapes(const StepPlan& plan, std::optional<unsigne
 
 // From 64^3 and 128^3 on, with many values from 192^3 and 256^3, of radius 2 from 256^3: a little
 // less, as a launch may have threads for the places inside a rim alone. Where rims are not left out
-// their places are computed twice: of f32 0.76 to 1.2 at 64^3, 0.98 to 1.3 at 128^3, on an H200.
+// their places are computed twice: of f32 0.70 to 1.2 at 64^3, 0.92 to 1.4 at 128^3, on an H200.
 std::uint64_t least_march(const StepPlan& plan) {
   const auto [near, narrow, reach, values] = kind_of(plan);
   const auto cube = [](std::uint64_t n) { return n * n * n; };

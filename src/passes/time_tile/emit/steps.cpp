@@ -47,7 +47,7 @@ StepEntry StepWriter::run() {
 void StepWriter::prologue() {
   code_.comment(fmt::format("ptxasw: {} steps at once", shape_.count));
   if (may_wait()) code_.griddepcontrol_wait(); // ahead of whatever touches memory
-  body_.parameters(StepFrame::numbers_);
+  body_.parameters(numbers_);
   if (plan_.rows) body_.set_row(code_.cvt(u32, u64, number(plan_.rows->length)));
   find_thread();
   for (unsigned axis = 0; axis < 3; ++axis)

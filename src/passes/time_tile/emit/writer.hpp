@@ -94,11 +94,6 @@ private:
   void find_case_masks();
   void find_own();
   [[nodiscard]] const Mask& case_mask(const std::vector<Bound>& bounds) const;
-  ptx::Reg holds(const Bound& bound, const ptx::Reg& coordinate);
-  // Of `all`, if it is not empty, and the bounds along an axis, or along all others; empty: nothing
-  // is asked.
-  ptx::Reg within(const std::vector<Bound>& bounds, const StepBody::Place& place, unsigned axis,
-                  bool along, ptx::Reg all);
   // A bit for each column between the bounds, from so far on; rows between them.
   ptx::Reg column_bits(const std::vector<Bound>& bounds, int first, int end, bool stores);
   ptx::Reg row_within(const std::vector<Bound>& bounds, int row, bool stores);
@@ -156,7 +151,6 @@ private:
   Mask own_;            // of a torus: of these, those that are not around it
   std::vector<std::pair<std::vector<Bound>, Mask>> case_masks_;
   std::map<std::pair<unsigned, int>, ptx::Reg> wrapped_; // by axis and how far from the first
-  std::map<std::string, ptx::Reg> numbers_;              // bounds, by what they are
   // By array, from a place's address to where it is on a torus.
   std::vector<Column> column_shift_, row_shift_;
   std::vector<Mask> kept_;        // by array: elements that are read and that nobody stores to

@@ -25,13 +25,12 @@ public:
   }
   [[nodiscard]] bool has(ptx::RegId reg) const { return renamed_.contains(reg); }
 
-  // The instruction with these names.
-  void rename(ptx::InstId id, std::vector<ptx::Edit>& edits) const;
-  // All of the block but `left_out`.
+  // The instructions of the block with these names, but for `left_out`.
   void rename_block(analysis::BlockId block, ptx::InstId left_out,
                     std::vector<ptx::Edit>& edits) const;
 
 private:
+  void rename(ptx::InstId id, std::vector<ptx::Edit>& edits) const;
   struct Renamed {
     ptx::Reg now;
     std::vector<Written> then;

@@ -18,6 +18,12 @@ std::string edited_text(const ptx::Body& body, std::vector<ptx::Edit> edits) {
   return ptx::print(module, edits);
 }
 
+ptx::Edit decided(const ptx::Body& body, ptx::InstId branch, bool is_taken) {
+  const ptx::Range range = ptx::range_of(body, branch);
+  const std::string_view text = body.module->slice(range);
+  return {range, is_taken ? std::string(text.substr(text.find("bra"))) : ""};
+}
+
 std::vector<ptx::Edit> decided_branches(const emulator::Kernel& kernel) {
   const ptx::Body& body = kernel.body;
   const auto written = analysis::definitions(body);
@@ -36,10 +42,7 @@ std::vector<ptx::Edit> decided_branches(const emulator::Kernel& kernel) {
     if (made == kernel.trace.definitions.end()) continue;
     const auto value = kernel.context->value(made->value);
     if (!value) continue;
-    const ptx::Range range = body.module->statements[branch.statement].range;
-    const std::string_view text = body.module->slice(range);
-    const bool is_taken = (*value != 0) != branch.guard_negated;
-    edits.push_back({range, is_taken ? std::string(text.substr(text.find("bra"))) : ""});
+    edits.push_back(decided(body, code.end - 1, (*value != 0) != branch.guard_negated));
   }
   return edits;
 }

@@ -22,6 +22,9 @@ struct OtherKernel {
 // many.
 std::string edited_text(const ptx::Body& body, std::vector<ptx::Edit> edits);
 
+// The branch as a jump, or left out.
+ptx::Edit decided(const ptx::Body& body, ptx::InstId branch, bool is_taken);
+
 // Branches of which it is known which way they go, as jumps, or left out. Nobody comes to what is
 // then not led to.
 std::vector<ptx::Edit> decided_branches(const emulator::Kernel& kernel);

@@ -19,7 +19,6 @@
 namespace ptxasw::passes {
 
 using analysis::BlockId;
-using ptx::Arg;
 using ptx::InstId;
 using ptx::Reg;
 using ptx::RegId;
@@ -34,7 +33,8 @@ public:
   RerollWriter(const emulator::Kernel& kernel, const UnrolledLoop& loop,
                const UnrolledPlaces& found, unsigned axis)
       : k_(kernel), body_(kernel.body), loop_(loop), found_(found), axis_(axis), names_(body_),
-        registers_(*body_.module, "%reroll"), code_(registers_), handed_on_(kernel, names_) {}
+        written_(analysis::definitions(body_)), registers_(*body_.module, "%reroll"),
+        code_(registers_), handed_on_(kernel, names_) {}
 
   // Of the module. Empty: a name means several things, or a register is written somewhere else.
   std::string run() {
@@ -102,14 +102,11 @@ private:
   // Behind the loop, on every way in the same order.
   bool add(RegId reg, const Reg& now) {
     std::vector<HandedOn::Written> then;
-    for (InstId id = 0; id < body_.insts.size(); ++id) {
-      if (!k_.cfg.dominates(loop_.join, k_.cfg.block_of[id]) || !writes(id, reg)) continue;
+    for (const InstId id : written_[reg]) {
       const BlockId block = k_.cfg.block_of[id];
-      const bool is_by_all = loop_.rest
-                                 ? k_.cfg.dominates(block, k_.loops.loops[*loop_.rest].latches[0])
-                                 : k_.cfg.post_dominates(block, loop_.left);
+      if (!k_.cfg.dominates(loop_.join, block)) continue;
       const bool is_behind = then.empty() || k_.cfg.dominates_inst(then.back().by, id);
-      if (!is_by_all || !is_behind || body_.insts[id].guard != ptx::none ||
+      if (!is_always_done(k_, loop_, block) || !is_behind || body_.insts[id].guard != ptx::none ||
           body_.dst(body_.insts[id]).size() != 1)
         return false;
       then.push_back({id, registers_.make(body_.registers[reg].type)});
@@ -118,20 +115,13 @@ private:
     return true;
   }
 
-  [[nodiscard]] bool writes(InstId id, RegId reg) const {
-    return std::ranges::any_of(body_.dst(body_.insts[id]), [&](const Arg& dst) {
-      return dst.kind == Arg::Kind::reg && dst.id == reg;
-    });
-  }
-
   bool name_what_is_handed_on() {
     const analysis::Loop& rest = k_.loops.loops[*loop_.rest];
     for (RegId reg = 0; reg < body_.registers.size(); ++reg) {
       if (handed_on_.has(reg) || !k_.liveness->live_in(rest.header, reg)) continue;
-      bool is_written = false;
-      for (const BlockId block : rest.blocks)
-        for (InstId id = k_.cfg.blocks[block].first; id < k_.cfg.blocks[block].end; ++id)
-          is_written |= writes(id, reg);
+      const bool is_written = std::ranges::any_of(written_[reg], [&](InstId id) {
+        return k_.loops.contains(*loop_.rest, k_.cfg.block_of[id]);
+      });
       const ptx::Register& own = body_.registers[reg];
       if (is_written && !add(reg, Reg{own.type, own.name})) return false;
     }
@@ -140,25 +130,21 @@ private:
 
   // Once, and then out.
   void rename(const std::string& out) {
-    const InstId branch = k_.cfg.blocks[loop_.test].end - 1;
-    const InstId last =
-        loop_.rest ? k_.cfg.blocks[k_.loops.loops[*loop_.rest].latches[0]].end - 1 : ptx::none;
+    const BlockId latch = loop_.rest ? k_.loops.loops[*loop_.rest].latches[0] : analysis::no_block;
     for (BlockId block = 0; block < k_.cfg.blocks.size(); ++block) {
       if (!k_.cfg.dominates(loop_.join, block)) continue;
-      for (InstId id = k_.cfg.blocks[block].first; id < k_.cfg.blocks[block].end; ++id)
-        if (id != branch && id != last) handed_on_.rename(id, edits_);
+      const bool is_written_anew = block == loop_.test || block == latch;
+      handed_on_.rename_block(block, is_written_anew ? branch_of(block) : ptx::none, edits_);
     }
-    if (last != ptx::none)
-      edits_.push_back({ptx::range_of(body_, last), fmt::format("bra.uni \t{};", out)});
+    if (latch != analysis::no_block)
+      edits_.push_back({ptx::range_of(body_, branch_of(latch)), fmt::format("bra.uni \t{};", out)});
   }
+
+  [[nodiscard]] InstId branch_of(BlockId block) const { return k_.cfg.blocks[block].end - 1; }
 
   // The branch at the end of the block goes there always.
   void lead(BlockId from, BlockId to) {
-    const InstId branch = k_.cfg.blocks[from].end - 1;
-    const ptx::Range range = ptx::range_of(body_, branch);
-    const std::string_view text = body_.module->slice(range);
-    const bool is_taken = k_.cfg.blocks[from].succs[0] == to;
-    edits_.push_back({range, is_taken ? std::string(text.substr(text.find("bra"))) : ""});
+    edits_.push_back(decided(body_, branch_of(from), k_.cfg.blocks[from].succs[0] == to));
   }
 
   const emulator::Kernel& k_;
@@ -167,6 +153,7 @@ private:
   const UnrolledPlaces& found_;
   const unsigned axis_;
   const Names names_;
+  const std::vector<std::vector<InstId>> written_; // by register
   ptx::FreshRegisters registers_;
   ptx::Code code_;
   HandedOn handed_on_;
@@ -201,8 +188,7 @@ Swept reroll_along(const emulator::Kernel& kernel, unsigned axis, const emulator
 
 Swept reroll(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   const auto axis = free_axis(kernel.body);
-  const std::size_t loops = kernel.loops.loops.size();
-  if (!axis || loops == 0 || loops > 2 || !why_not_a_plain_kernel(kernel).empty()) return {};
+  if (!axis || !why_not_a_plain_kernel(kernel).empty() || !has_unrolled_form(kernel)) return {};
   try {
     return reroll_along(kernel, *axis, budget);
   } catch (const sym::BudgetSpent& spent) {

@@ -37,8 +37,7 @@ std::vector<Term> arguments(const sym::Context& context, Term t) {
 
 } // namespace
 
-// --- One side
-// -------------------------------------------------------------------------------------
+// --- One side -----------------------------------------------------------------------------------
 
 std::optional<IntegerPolynomial> ValueSide::number(Term t, Reading& reading) const {
   const auto read = reader.read(places.at(t, 0), reading);
@@ -120,8 +119,7 @@ std::optional<LoadedFrom> ValueSide::loaded(Term t, Reading& reading) const {
   return from;
 }
 
-// --- Both
-// -----------------------------------------------------------------------------------------
+// --- Both ---------------------------------------------------------------------------------------
 
 // Ranges are those of places of both.
 void SameValues::keep(const ValueSide& of, const Reading& reading) {
@@ -289,8 +287,7 @@ bool SameValues::same_choices(Term a, Term b) {
   return same_condition(of_a[0], of_b[0], true) && same(of_a[1], of_b[2]) && same(of_a[2], of_b[1]);
 }
 
-// --- Conditions
-// -----------------------------------------------------------------------------------
+// --- Conditions ---------------------------------------------------------------------------------
 
 // Of which one holds if and only if `t` does, or does not.
 void SameValues::add_literals(const ValueSide& of, Term t, bool negated,

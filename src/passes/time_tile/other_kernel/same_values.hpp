@@ -21,7 +21,6 @@ struct LoadedFrom {
 
 // The terms of one kernel, and its numbers in words that both have.
 struct ValueSide {
-
   using Said = std::function<std::optional<IntegerPolynomial>(const IntegerPolynomial&)>;
   using HandedOn = std::function<std::optional<LoadedFrom>(const sym::Atom&, Reading&)>;
 

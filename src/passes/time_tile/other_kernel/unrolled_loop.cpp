@@ -1,12 +1,15 @@
 // Reads the form off the flow of control, and asks the solver how often each loop goes round.
 #include "passes/time_tile/other_kernel/unrolled_loop.hpp"
 
+#include "analysis/liveness.hpp"
 #include "analysis/reachability.hpp"
 #include "passes/time_tile/step/loop_iterations.hpp"
 #include "symbolic/solver.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <utility>
 
 namespace ptxasw::passes {
 
@@ -28,14 +31,16 @@ sym::Term value_behind(const emulator::Kernel& kernel, BlockId block, ptx::RegId
   for (; block != analysis::no_block; block = kernel.cfg.idom[block]) {
     const analysis::Block& code = kernel.cfg.blocks[block];
     for (InstId id = code.end; id-- > code.first;)
-      if (std::ranges::any_of(kernel.body.dst(kernel.body.insts[id]), [&](const Arg& dst) {
-            return dst.kind == Arg::Kind::reg && dst.id == reg;
-          }))
-        return value_of(id, false);
+      if (analysis::written(kernel.body, id, id + 1, reg)) return value_of(id, false);
     if (code.first == code.end) continue;
     if (const Term merged = value_of(code.first, true); merged.valid()) return merged;
   }
   return {};
+}
+
+bool is_always_done(const emulator::Kernel& kernel, const UnrolledLoop& loop, BlockId block) {
+  return loop.rest ? kernel.cfg.dominates(block, kernel.loops.loops[*loop.rest].latches[0])
+                   : kernel.cfg.post_dominates(block, loop.left);
 }
 
 namespace {
@@ -46,10 +51,20 @@ public:
       : k_(kernel), c_(*kernel.context), solver_(*kernel.context) {}
 
   std::optional<UnrolledLoop> run() {
+    const bool is_found = find([&] { return find_count(); });
+    return is_found ? std::optional(std::move(found_)) : std::nullopt;
+  }
+
+  bool has_form() {
+    return find([] { return true; });
+  }
+
+private:
+  // With either loop as the first one.
+  bool find(const std::function<bool()>& goes_on) {
     const auto& loops = k_.loops.loops;
     const auto plain = [&](const analysis::Loop& loop) { return is_plain(loop); };
-    if (loops.empty() || loops.size() > 2 || !std::ranges::all_of(loops, plain))
-      return std::nullopt;
+    if (loops.empty() || loops.size() > 2 || !std::ranges::all_of(loops, plain)) return false;
     for (std::uint32_t main = 0; main < loops.size(); ++main) {
       found_ = {.main = main,
                 .rest = std::nullopt,
@@ -58,12 +73,11 @@ public:
                 .stores = {},
                 .rest_stores = {}};
       if (loops.size() == 2) found_.rest = 1 - main;
-      if (find_paths() && find_stores() && find_count()) return found_;
+      if (find_paths() && find_stores() && goes_on()) return true;
     }
-    return std::nullopt;
+    return false;
   }
 
-private:
   // Entered from one block, and left where it goes round.
   [[nodiscard]] bool is_plain(const analysis::Loop& loop) const {
     return loop.parent == ~0U && loop.latches.size() == 1 && loop.exits.size() == 1 &&
@@ -72,8 +86,7 @@ private:
   [[nodiscard]] const analysis::Loop& main() const { return k_.loops.loops[found_.main]; }
   [[nodiscard]] const analysis::Loop& rest() const { return k_.loops.loops[*found_.rest]; }
 
-  // --- Ways
-  // ----------------------------------------------------------------------------------------
+  // --- Ways -------------------------------------------------------------------------------------
 
   bool find_paths() {
     const analysis::Cfg& cfg = k_.cfg;
@@ -138,22 +151,19 @@ private:
         continue;
       }
       if (!c_.value(event.guard) || (!is_main && !is_left)) return false;
-      if (is_main ? !k_.cfg.dominates(event.block, main().latches[0])
-                  : !is_done_by_all(event.block))
+      if (is_main ? !k_.cfg.dominates(event.block, main().latches[0]) : !is_left_done(event.block))
         return false;
       (is_main ? found_.stores : found_.rest_stores).push_back(&event);
     }
     return !found_.stores.empty() && !found_.rest_stores.empty();
   }
 
-  [[nodiscard]] bool is_done_by_all(BlockId block) const {
-    return found_.rest ? k_.loops.contains(*found_.rest, block) &&
-                             k_.cfg.dominates(block, rest().latches[0])
-                       : k_.cfg.post_dominates(block, found_.left);
+  [[nodiscard]] bool is_left_done(BlockId block) const {
+    return is_always_done(k_, found_, block) &&
+           (!found_.rest || k_.loops.contains(*found_.rest, block));
   }
 
-  // --- How often
-  // -----------------------------------------------------------------------------------
+  // --- How often --------------------------------------------------------------------------------
 
   bool find_count() {
     if (found_.stores.size() % found_.rest_stores.size() != 0) return false;
@@ -276,6 +286,10 @@ private:
 };
 
 } // namespace
+
+bool has_unrolled_form(const emulator::Kernel& kernel) {
+  return LoopFinder(kernel).has_form();
+}
 
 std::optional<UnrolledLoop> find_unrolled_loop(const emulator::Kernel& kernel) {
   return LoopFinder(kernel).run();

@@ -22,9 +22,16 @@ struct UnrolledLoop {
   std::vector<const emulator::Event*> stores, rest_stores;
 };
 
+// Its paths and its stores may be those of such loops: for little work.
+bool has_unrolled_form(const emulator::Kernel& kernel);
+
 // None: there are no such loops, or they do something else. Of a kernel whose stored values were
 // followed.
 std::optional<UnrolledLoop> find_unrolled_loop(const emulator::Kernel& kernel);
+
+// Of what is left, or of each iteration of it: on every way through.
+bool is_always_done(const emulator::Kernel& kernel, const UnrolledLoop& loop,
+                    analysis::BlockId block);
 
 // What the register holds at the end of the block. Invalid: not known.
 sym::Term value_behind(const emulator::Kernel& kernel, analysis::BlockId block, ptx::RegId reg);

@@ -75,6 +75,17 @@ std::optional<IntegerPolynomial> divided(const IntegerPolynomial& whole, const Q
   return parts->at_none + *each * place;
 }
 
+// Of loads in iterations, how far from one to the next; `first` would be in the one ahead of them.
+// None: they are not alike.
+std::optional<IntegerPolynomial> moves_on(const LoadedFrom& first, const LoadedFrom& later,
+                                          const Quantity& iteration) {
+  if (first.type != later.type || first.place.parameter != later.place.parameter)
+    return std::nullopt;
+  const auto parts = along(later.place.offset, iteration);
+  if (!parts || parts->at_none - parts->each != first.place.offset) return std::nullopt;
+  return parts->each;
+}
+
 class PlacesFinder {
 public:
   PlacesFinder(emulator::Kernel& kernel, const UnrolledLoop& loop, unsigned axis,
@@ -120,8 +131,7 @@ private:
   }
   [[nodiscard]] IntegerPolynomial place() const { return IntegerPolynomial::coordinate(axis_); }
 
-  // --- Registers that move
-  // -------------------------------------------------------------------------
+  // --- Registers that move ----------------------------------------------------------------------
 
   void find_moved() {
     for (const emulator::Definition& definition : k_.trace.definitions) {
@@ -161,11 +171,7 @@ private:
     const auto grown = read_.reader->read(read_.places.at(c_.sub(later, first), 0), reading);
     if (!grown || !keep(std::move(reading.ranges))) return false;
     const auto parts = along(*grown, iteration(loop_.main));
-    if (!parts || parts->at_none != parts->each) return false;
-    const auto by = quotient(parts->each, IntegerPolynomial(Number{loop_.copies}));
-    if (!by) return false;
-    made.by = *by;
-    return true;
+    return parts && parts->at_none == parts->each && find_by(made, parts->each);
   }
 
   bool find_reload(MovedRegister& made, Term later) {
@@ -175,12 +181,14 @@ private:
     if (base.kind != Arg::Kind::reg || written_[base.id].size() != 1) return false;
     Reading reading;
     const auto at_first = loaded_by(*made.load, reading), at_later = loaded_by(*then, reading);
-    if (!at_first || !at_later || at_first->type != at_later->type ||
-        at_first->place.parameter != at_later->place.parameter || !keep(std::move(reading.ranges)))
-      return false;
-    const auto parts = along(at_later->place.offset, iteration(loop_.main));
-    if (!parts || parts->at_none - parts->each != at_first->place.offset) return false;
-    const auto by = quotient(parts->each, IntegerPolynomial(Number{loop_.copies}));
+    if (!at_first || !at_later || !keep(std::move(reading.ranges))) return false;
+    const auto each = moves_on(*at_first, *at_later, iteration(loop_.main));
+    return each && find_by(made, *each);
+  }
+
+  // For one of the copies.
+  bool find_by(MovedRegister& made, const IntegerPolynomial& each) const {
+    const auto by = quotient(each, IntegerPolynomial(Number{loop_.copies}));
     if (!by) return false;
     made.by = *by;
     return true;
@@ -217,8 +225,7 @@ private:
     return divided(whole, iteration(loop_.main), place() - IntegerPolynomial(copies), copies);
   }
 
-  // --- What is stored
-  // ------------------------------------------------------------------------------
+  // --- What is stored ---------------------------------------------------------------------------
 
   ValueSide side(ValueSide::Said said, std::uint32_t number, Choices choices) {
     ValueSide made{.kernel = k_, .places = read_.places, .reader = *read_.reader};
@@ -324,13 +331,10 @@ private:
       return load ? loaded_by(*load, reading) : std::nullopt;
     };
     const auto first = from(*ahead), next = from(loop.latches[0]);
-    if (!first || !next || first->type != next->type ||
-        first->place.parameter != next->place.parameter)
-      return std::nullopt;
-    const auto parts = along(next->place.offset, iteration(number));
-    if (!parts || parts->at_none - parts->each != first->place.offset) return std::nullopt;
+    const auto each = first && next ? moves_on(*first, *next, iteration(number)) : std::nullopt;
+    if (!each) return std::nullopt;
     LoadedFrom made = *next;
-    made.place.offset = next->place.offset - parts->each;
+    made.place.offset = next->place.offset - *each;
     return made;
   }
 

@@ -12,12 +12,6 @@ using namespace ptx::words;
 
 namespace {
 
-std::vector<Bound> bounds_of(const StepArray::Load& load, const StepArray::Case& one) {
-  std::vector<Bound> bounds = load.where;
-  bounds.insert(bounds.end(), one.bounds.begin(), one.bounds.end());
-  return bounds;
-}
-
 Offset opposite(const Offset& offset) {
   return {-offset[0], -offset[1], -offset[2]};
 }
@@ -229,7 +223,7 @@ Reg SequenceWriter::read_inside(unsigned n) {
     if (stage.few) continue;
     for (const StepArray::Load& load : loads_of(stage, n))
       for (const StepArray::Case& one : load.cases)
-        all = code_.or_(b32, all, mask(stage, opposite(one.offset), bounds_of(load, one), true));
+        all = code_.or_(b32, all, mask(stage, opposite(one.offset), load.bounds_of(one), true));
   }
   return all;
 }
@@ -250,7 +244,7 @@ void SequenceWriter::find_masks() {
       if (!array.foreign) add(stored_[whole], stage.stores);
       for (const StepArray::Load& load : array.loads)
         for (const StepArray::Case& one : load.cases) {
-          add(needed_[whole], mask(stage, opposite(one.offset), bounds_of(load, one), true));
+          add(needed_[whole], mask(stage, opposite(one.offset), load.bounds_of(one), true));
           mask(stage, {}, one.bounds, false); // ahead of the loop, where it is asked for
         }
     }

@@ -82,6 +82,13 @@ struct StepArray {
     bool late = false;
     unsigned at = 0; // the register of a vector that it goes to, if there are fields
     [[nodiscard]] const Offset& offset() const { return cases[0].offset; }
+    // Where it reads the element of the case.
+    [[nodiscard]] std::vector<Bound> bounds_of(const Case& one) const {
+      std::vector<Bound> bounds = where;
+      for (const Bound& bound : one.bounds)
+        if (std::ranges::find(bounds, bound) == bounds.end()) bounds.push_back(bound);
+      return bounds;
+    }
   };
   std::vector<Load> loads;
 };
