@@ -13,7 +13,6 @@ namespace {
 constexpr unsigned most_parameter_space = 1U << 16;
 constexpr unsigned most_element = 16; // bytes
 constexpr std::size_t most_axes = 3;
-constexpr unsigned largest_block = 1024; // of a block
 constexpr unsigned most_covered = 1U << 20, most_blocks_each = 1U << 10;
 
 bool is_name(std::string_view word) {

@@ -21,9 +21,10 @@
 namespace ptxasw::contract {
 
 // A reader takes this one alone: what is written down, launcher and entries are of one release.
-inline constexpr unsigned version = 18;
+inline constexpr unsigned version = 19;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
+inline constexpr unsigned largest_block = 1024; // threads
 inline constexpr unsigned most_copies = 64, most_steps = 63, most_step_entries = 16;
 inline constexpr unsigned most_accesses = 64;
 inline constexpr std::size_t most_sequences = 8, most_stages = 8, most_varying = 8, most_boxes = 16;

@@ -15,6 +15,7 @@ using Type = Token::Type;
 
 constexpr std::size_t most_tokens = 512;
 constexpr Number too_large = Number{1} << 96; // twice that and products of two are left no room
+constexpr std::string_view shared_word = "shared";
 constexpr std::array<std::string_view, 4> types{"s32", "u32", "s64", "u64"};
 constexpr std::array<std::pair<std::string_view, TokenKind>, 5> operators{
     {{"+", TokenKind::add},
@@ -62,6 +63,7 @@ std::optional<Token> to_token(std::string_view word) {
   for (const auto& [name, kind] : operators)
     if (word == name) return Token{.kind = kind};
   if (const auto type = to_type(word)) return Token{.kind = TokenKind::wrap, .as = *type};
+  if (word == shared_word) return Token{.kind = TokenKind::shared};
   if (word.size() == 2 && (word[0] == 't' || word[0] == 'b')) {
     if (word[1] < 'x' || word[1] > 'z') return std::nullopt;
     return Token{.kind = word[0] == 't' ? TokenKind::threads : TokenKind::block,
@@ -87,6 +89,7 @@ std::string to_word(const Token& token) {
     return 'p' + contract::to_word(static_cast<unsigned>(token.value)) + type;
   case TokenKind::threads: return {'t', axis()};
   case TokenKind::block: return {'b', axis()};
+  case TokenKind::shared: return std::string(shared_word);
   case TokenKind::wrap: return type;
   default:
     return std::string(
@@ -133,6 +136,8 @@ std::optional<Number> evaluate(const Expression& expression, const Quantities& q
         value = wrapped(static_cast<Number>(*bits), token.as);
     } else if (token.kind == TokenKind::constant) {
       value = token.value;
+    } else if (token.kind == TokenKind::shared) {
+      value = quantities.shared;
     } else if (axis < 3) {
       value = (token.kind == TokenKind::threads ? quantities.threads : quantities.block)[axis];
     }

@@ -35,6 +35,7 @@ struct Token {
     parameter, // part `value`, read as `as`
     threads,   // of the whole launch along axis `value`: size of grid times size of block
     block,     // size of a block along axis `value`
+    shared,    // dynamic shared memory of a block, in bytes
     add,
     subtract,
     multiply,
@@ -54,6 +55,7 @@ struct Quantities {
   // The low bits of a part of a parameter, extended to 64 by zeros; none: not known.
   std::function<std::optional<std::uint64_t>(unsigned part)> parameter;
   std::array<std::uint64_t, 3> threads{1, 1, 1}, block{1, 1, 1};
+  std::uint64_t shared = 0;
 };
 
 // None: a parameter is not known, or a step gives more than 2^96.

@@ -27,6 +27,7 @@ std::optional<std::uint64_t> bits_of(const std::vector<ParameterSlot>& places,
 tl::expected<Quantities, std::string> quantities_of(const std::vector<ParameterSlot>& places,
                                                     const StepLaunch& launch) {
   Quantities quantities;
+  quantities.shared = launch.shared;
   quantities.parameter = [&](unsigned number) {
     return bits_of(places, launch.parameters, number);
   };

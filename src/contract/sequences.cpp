@@ -265,6 +265,10 @@ namespace {
 
 bool is_sensible(const SeenSequence& seen) {
   const auto& kernels = seen.kernels;
+  if (seen.block)
+    return kernels.size() == 1 && seen.classes.empty() && seen.varying.empty() &&
+           std::ranges::all_of(*seen.block, [](unsigned size) { return size > 0; }) &&
+           std::uint64_t{(*seen.block)[0]} * (*seen.block)[1] <= largest_block / (*seen.block)[2];
   if (kernels.size() < 2 || kernels.size() > most_stages) return false;
   const auto are_there = [&](const std::vector<Sequence::Part>& parts) {
     return std::ranges::is_sorted(parts) &&
@@ -304,11 +308,12 @@ std::vector<Sequence::Part> parts_of(JsonReader& read, const Json& list) {
 
 std::string encode(const std::vector<SeenSequence>& seen) {
   Json all = Json::array();
-  for (const auto& [kernels, classes, varying] : seen) {
+  for (const auto& [kernels, classes, varying, block] : seen) {
     Json made{{"kernels", kernels}, {"classes", Json::array()}};
     for (const auto& [bytes, parts] : classes)
       made["classes"].push_back({{"bytes", bytes}, {"parts", json_of(parts)}});
     if (!varying.empty()) made["varying"] = json_of(varying);
+    if (block) made["block"] = *block;
     all.push_back(std::move(made));
   }
   return to_line({{"sequences", all}}) + "\n";
@@ -326,6 +331,7 @@ tl::expected<std::vector<SeenSequence>, std::string> decode_seen(std::string_vie
       made.classes.push_back(
           {read.number<unsigned>(each, "bytes"), parts_of(read, read.list(each, "parts"))});
     if (JsonReader::has(one, "varying")) made.varying = parts_of(read, read.list(one, "varying"));
+    if (JsonReader::has(one, "block")) made.block = read.sizes(one, "block");
     read.require(is_sensible(made));
     seen.push_back(std::move(made));
   }

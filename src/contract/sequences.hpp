@@ -23,6 +23,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,15 +79,19 @@ struct ArrayPlace {
 // another value each time. A first stage is any of them: sequences that differ in that are one, and
 // a kernel with the least name is first. A kernel that comes several times has other arrays each
 // time: a program that exchanges its pointers does so.
+//
+// Or one kernel alone that was given dynamic shared memory, over and over, with the shape of its
+// blocks: how its tile lies follows from that.
 struct SeenSequence {
   struct Class {
     unsigned bytes = 0;
     std::vector<Sequence::Part> parts; // ascending; two or more
     friend bool operator==(const Class&, const Class&) = default;
   };
-  std::vector<std::string> kernels;    // 2 to most_stages; one may come several times
+  std::vector<std::string> kernels;    // 2 to most_stages; one may come several times; or one
   std::vector<Class> classes;          // in the order of their first parts
   std::vector<Sequence::Part> varying; // ascending; in no class
+  std::optional<std::array<unsigned, 3>> block = std::nullopt; // of one kernel alone
   friend bool operator==(const SeenSequence&, const SeenSequence&) = default;
 };
 

@@ -92,7 +92,8 @@ tl::expected<FittedCopy, std::string> fit_copy(const Contract& contract, const S
 
 bool follows(const Contract& contract, const Steps& steps, const StepLaunch& before,
              const StepLaunch& next) {
-  if (before.grid != next.grid || before.block != next.block) return false;
+  if (before.grid != next.grid || before.block != next.block || before.shared != next.shared)
+    return false;
   if (contract.places.size() != contract.parameters) return false;
   const std::vector<unsigned> pointers = moving(steps);
   for (unsigned number = 0; number < contract.places.size(); ++number) {

@@ -49,6 +49,7 @@ using ParameterBytes = std::function<const void*(unsigned number)>;
 struct StepLaunch {
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
   ParameterBytes parameters;
+  unsigned shared = 0; // dynamic, bytes
 };
 
 // Bytes that some launch of the run may read or write: [begin, end).

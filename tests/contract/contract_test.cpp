@@ -50,7 +50,7 @@ Contract example() {
 // With the checksum that fits it.
 std::string signed_again(std::string body) {
   char line[80];
-  std::snprintf(line, sizeof line, "ptxasw-launch 18 %zu %016llx\n", body.size(),
+  std::snprintf(line, sizeof line, "ptxasw-launch 19 %zu %016llx\n", body.size(),
                 static_cast<unsigned long long>(words::hash(body)));
   return line + body;
 }
@@ -89,7 +89,7 @@ TEST(Contract, OfAnotherVersionIsRefused) {
   text.replace(0, 16, "ptxasw-launch 12");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 12, which is not 18");
+  EXPECT_EQ(read.error(), "of version 12, which is not 19");
 }
 
 TEST(Contract, DamagedIsRefused) {

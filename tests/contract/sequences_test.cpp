@@ -228,12 +228,17 @@ TEST(Sequences, ThatMakeNoSenseAreNoContract) {
 
 TEST(SeenSequences, AreReadBack) {
   const std::vector<SeenSequence> seen{
-      {{"speed", "height"}, {{8, {{0, 0}, {1, 0}}}, {8, {{0, 1}, {1, 1}}}}, {{0, 2}, {1, 2}}}};
+      {{"speed", "height"}, {{8, {{0, 0}, {1, 0}}}, {8, {{0, 1}, {1, 1}}}}, {{0, 2}, {1, 2}}},
+      {.kernels = {"tile"}, .classes = {}, .varying = {}, .block = {{32, 8, 1}}}};
   const auto read = decode_seen(encode(seen));
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, seen);
   for (const char* text :
        {"", "{}", "[]", R"({"sequences": [{"kernels": ["a"], "classes": []}]})",
+        R"({"sequences": [{"kernels": ["a"], "classes": [], "block": [32, 8]}]})",
+        R"({"sequences": [{"kernels": ["a"], "classes": [], "block": [32, 0, 1]}]})",
+        R"({"sequences": [{"kernels": ["a"], "classes": [], "block": [32, 32, 2]}]})",
+        R"({"sequences": [{"kernels": ["a", "b"], "classes": [], "block": [32, 8, 1]}]})",
         R"({"sequences": [{"kernels": ["a","b","c","d","e","f","g","h","i"], "classes": []}]})",
         R"({"sequences": [{"kernels": ["a", "b"], "classes": [3]}]})",
         R"({"sequences": [{"kernels": ["a", "b"], "classes": [], "varying": [[2, "0"]]}]})"})

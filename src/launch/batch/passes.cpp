@@ -118,7 +118,8 @@ contract::StepLaunch step_of(const GraphLaunch& launch, std::size_t parameters) 
   return {launch.stage_grid, launch.stage_block,
           [&launch, parameters](unsigned number) -> const void* {
             return number < parameters ? launch.parameters[number] : nullptr;
-          }};
+          },
+          launch.shared};
 }
 
 // What varies, of these passes, and of as many more as an entry is given values of at most.

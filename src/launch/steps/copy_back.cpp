@@ -83,7 +83,8 @@ std::optional<contract::FittedCopy> CopyBack::fitted() const {
   const auto value = [this](unsigned number) -> const void* {
     return bytes_.data() + kernel_->contract.places[number].offset;
   };
-  auto found = contract::fit_copy(kernel_->contract, {request_.grid, request_.block, value});
+  auto found = contract::fit_copy(kernel_->contract,
+                                  {request_.grid, request_.block, value, request_.shared});
   if (!found) {
     log("%s: it may not copy: %s", kernel_->name.c_str(), found.error().c_str());
     return std::nullopt;

@@ -56,6 +56,7 @@ bool launch_entry(Run& run, const RunEntry& entry, bool is_behind_entry,
   request.function = entry.function;
   request.grid = entry.fitted.grid;
   request.block = entry.fitted.block;
+  request.shared = 0;
   std::vector<void*> parameters = run.pointers[run.next];
   std::optional<OursInstead> instead;
   if (run.is_apart) instead.emplace(run, parameters);

@@ -276,7 +276,6 @@ std::string Merger::why_not(const Run& run) const {
       !d.pointer_get_attribute || run.kernel->context == nullptr)
     return "this driver does not tell enough";
   if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
-  if (run.request.shared != 0) return "it takes dynamic shared memory";
   return unseen_caller();
 }
 

@@ -50,7 +50,7 @@ namespace {
 
 bool is_same(const contract::StepLaunch& a, const contract::StepLaunch& b,
              const std::vector<contract::ParameterSlot>& places) {
-  if (a.grid != b.grid || a.block != b.block) return false;
+  if (a.grid != b.grid || a.block != b.block || a.shared != b.shared) return false;
   for (unsigned number = 0; number < places.size(); ++number) {
     const void *first = a.parameters(number), *second = b.parameters(number);
     if (first == nullptr || second == nullptr ||
@@ -122,7 +122,7 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
     const contract::ParameterSlot& place = kernel->contract.places[number];
     return parameter_of(other, number, place.offset, place.size);
   };
-  const contract::StepLaunch behind{other.grid, other.block, parameters};
+  const contract::StepLaunch behind{other.grid, other.block, parameters, other.shared};
   if (!back.empty())
     return copied == back.size() && is_same(step(0), behind, kernel->contract.places);
   const unsigned last = (next + waiting + kinds() - 1) % kinds();
@@ -159,7 +159,7 @@ unsigned Run::fewest() {
 contract::StepLaunch Run::step(unsigned kind) const {
   const std::span<void* const> values = pointers[kind];
   return {request.grid, request.block,
-          [values](unsigned number) -> const void* { return values[number]; }};
+          [values](unsigned number) -> const void* { return values[number]; }, request.shared};
 }
 
 } // namespace ptxasw::launch

@@ -31,7 +31,9 @@ std::vector<unsigned char> SeenLaunches::Seen::value(std::size_t number) const {
 
 // Numbers may be others: a step's, a time.
 bool SeenLaunches::Seen::is_like(const Seen& other) const {
-  if (kernel != other.kernel || grid != other.grid || block != other.block) return false;
+  if (kernel != other.kernel || grid != other.grid || block != other.block ||
+      shared != other.shared)
+    return false;
   if (parameters == other.parameters) return true;
   for (std::size_t n = 0; n < kernel->layout.size(); ++n)
     if (!contract::is_one_value(kernel->layout[n].second) && !is_same(other, n)) return false;
@@ -113,7 +115,7 @@ bool SeenLaunches::Lane::compare() {
   }
   if (const std::size_t found = is_new || due == count ? find_period() : period; found != period)
     begin(found);
-  return period > 1 && due == count;
+  return (period > 1 || at(now).shared != 0) && due == count;
 }
 
 // What moves now may be the same in a longer period, which takes longer to be seen.
@@ -164,10 +166,10 @@ void SeenLaunches::write_down(const Kernel& kernel, const Request& request) {
   const std::lock_guard lock(mutex_);
   const std::size_t begin = parameters_.size();
   parameters_.resize(begin + bytes_of(seen.layout));
-  const bool is_known = seen.module != nullptr && request.shared == 0 &&
-                        copy_parameters(request, seen.layout, parameters_.data() + begin);
+  const bool is_known =
+      seen.module != nullptr && copy_parameters(request, seen.layout, parameters_.data() + begin);
   written_.push_back({&seen, request.stream, std::this_thread::get_id(), request.grid,
-                      request.block, is_known, begin});
+                      request.block, request.shared, is_known, begin});
 }
 
 // --- Behind it -----------------------------------------------------------------------------------
@@ -184,7 +186,8 @@ void SeenLaunches::compare(const Written& launch, std::span<const unsigned char>
   if (lane == nullptr) return;
   if (!launch.is_known) return lane->clear();
   const auto its = parameters.subspan(launch.begin, bytes_of(launch.kernel->layout));
-  lane->at(lane->count) = {launch.kernel, launch.grid, launch.block, {its.begin(), its.end()}};
+  lane->at(lane->count) = {
+      launch.kernel, launch.grid, launch.block, launch.shared, {its.begin(), its.end()}};
   if (lane->compare()) add(*lane);
 }
 
@@ -209,6 +212,7 @@ bool SeenLaunches::differ_in_numbers(const Lane& lane, std::span<const std::size
 // Of one module; the one with the least name is first. Steps of one kernel of which nothing varies
 // are merged otherwise (merge.hpp).
 void SeenLaunches::add(const Lane& lane) {
+  if (add_blocks(lane)) return;
   std::vector<std::size_t> stages;
   bool is_one_kernel = true;
   const SeenKernel& last = *lane.at(lane.count - 1).kernel;
@@ -244,6 +248,22 @@ void SeenLaunches::add(const Lane& lane) {
   for (auto& [value, parts] : values)
     if (parts.size() > 1)
       made.classes.push_back({static_cast<unsigned>(value.size()), std::move(parts)});
+  add(std::move(made));
+}
+
+// A stage that is given dynamic shared memory belongs to no sequence: it may be a step by itself.
+bool SeenLaunches::add_blocks(const Lane& lane) {
+  bool any = false;
+  for (std::size_t n = lane.count - lane.period; n < lane.count; ++n) {
+    const Seen& one = lane.at(n);
+    if (one.shared == 0) continue;
+    any = true;
+    add({.kernels = {one.kernel->name}, .classes = {}, .varying = {}, .block = one.block});
+  }
+  return any;
+}
+
+void SeenLaunches::add(contract::SeenSequence made) {
   if (std::ranges::find(found_, made) == found_.end()) found_.push_back(std::move(made));
 }
 

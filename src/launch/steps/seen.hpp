@@ -59,12 +59,14 @@ private:
     CUstream stream = nullptr;
     std::thread::id thread;
     Dims grid{}, block{};
+    unsigned shared = 0;
     bool is_known = false; // that it is one that may belong to a sequence, and its parameters
     std::size_t begin = 0; // of its parameters among all
   };
   struct Seen {
     const SeenKernel* kernel = nullptr;
     Dims grid{}, block{};
+    unsigned shared = 0; // dynamic, bytes
     std::vector<unsigned char> parameters;
     // The same but for numbers.
     [[nodiscard]] bool is_like(const Seen& other) const;
@@ -101,6 +103,8 @@ private:
   void compare(const Written& launch, std::span<const unsigned char> parameters);
   Lane* lane_of(std::thread::id thread, CUstream stream);
   void add(const Lane& lane);
+  bool add_blocks(const Lane& lane);
+  void add(contract::SeenSequence made);
   static bool differ_in_numbers(const Lane& lane, std::span<const std::size_t> stages);
 
   // Launches that are looked at next, and may be later.

@@ -76,7 +76,7 @@ private:
   void look(const ptx::Function& function, std::vector<std::string>& free) {
     const std::string name(function.name);
     emulator::Kernel kernel = kept_.take(original_, function);
-    const StepPlan plan = passes::StepKernel(kernel).find();
+    const StepPlan plan = passes::StepKernel(kernel, {}, launched(name)).find();
     const passes::Latitude latitude = passes::count_latitude(kernel.body);
     kept_.give(std::move(kernel));
     candidates_.insert(name);
@@ -122,10 +122,18 @@ private:
     const auto seen = contract::decode_seen(options_.sequences);
     if (!seen) return; // options were read where it could be said
     for (const contract::SeenSequence& one : *seen)
-      if (std::ranges::all_of(one.kernels, [&](const std::string& name) {
-            return entry_of(original_, name) != nullptr;
-          }))
+      if (one.block)
+        launched_[one.kernels[0]].push_back(*one.block);
+      else if (std::ranges::all_of(one.kernels, [&](const std::string& name) {
+                 return entry_of(original_, name) != nullptr;
+               }))
         sequences_.push_back(one);
+  }
+
+  // Shapes of its blocks, if it was seen to be given dynamic shared memory.
+  [[nodiscard]] std::span<const BlockShape> launched(const std::string& name) const {
+    const auto found = launched_.find(name);
+    return found == launched_.end() ? std::span<const BlockShape>() : found->second;
   }
 
   [[nodiscard]] bool is_stage(const std::string& name) const {
@@ -179,7 +187,7 @@ private:
   void make(const std::string& name) {
     const ptx::Function* const function = entry_of(module(), name);
     emulator::Kernel kernel = kept_.take(module(), *function);
-    passes::StepKernel seen(kernel);
+    passes::StepKernel seen(kernel, {}, launched(name));
     make(made_[name], seen, *function);
     kept_.give(std::move(kernel));
   }
@@ -360,7 +368,8 @@ private:
   std::optional<ptx::Module> pinned_; // where there were choices of ptxas'
   std::set<std::string> candidates_;
   std::vector<contract::SeenSequence> sequences_; // all of whose kernels are here
-  std::map<std::string, Why> free_;               // why ptxas' choices are not known
+  std::map<std::string, std::vector<BlockShape>> launched_;
+  std::map<std::string, Why> free_; // why ptxas' choices are not known
   std::map<std::string, StepEntries, std::less<>> made_;
 };
 

@@ -224,15 +224,22 @@ TEST(Merge, NotOnTheThreadsOwnStream) {
   EXPECT_EQ(Stencil::made(), "s");
 }
 
-TEST(Merge, NotWithDynamicSharedMemory) {
+// Which is for the kernel's tile: an entry has its own.
+TEST(Merge, GivesNoDynamicSharedMemoryToEntries) {
   Stencil s;
-  for (unsigned n = 0; n < 2 * first_needed; ++n) {
+  for (unsigned n = 0; n < 4 * first_needed; ++n) {
     Request request = s.request();
     request.shared = 16;
-    s.engine.launch(request, direct);
+    EXPECT_EQ(s.engine.launch(request, direct), CUDA_SUCCESS);
     s.moved();
-    EXPECT_EQ(Stencil::made(), "s");
   }
+  s.engine.flush();
+  unsigned merged = 0;
+  for (const fake::Launched& one : launched()) {
+    merged += one.entry != "s" ? 1 : 0;
+    EXPECT_EQ(one.shared, one.entry == "s" ? 16 : 0) << one.entry;
+  }
+  EXPECT_GT(merged, 0U);
 }
 
 TEST(Merge, NotWhatWasNeverLaunched) {

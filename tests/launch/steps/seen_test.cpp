@@ -171,19 +171,42 @@ TEST_F(SeenTest, IsNoneOfTwoModules) {
   EXPECT_TRUE(seen.found().empty());
 }
 
-TEST_F(SeenTest, IsNoneOfOtherBlocksSharedMemoryOrStreams) {
+TEST_F(SeenTest, IsNoneOfOtherBlocksOrStreams) {
   for (unsigned n = 0; n < 50; ++n) {
     launch("a", {0x1000, 0x2000}, 4 + n);
-    launch("b", {0x2000, 0x1000});
-  }
-  for (unsigned n = 0; n < 50; ++n) {
-    launch("a", {0x1000, 0x2000}, 4, 16);
     launch("b", {0x2000, 0x1000});
   }
   for (unsigned n = 0; n < 50; ++n) {
     launch("a", {0x1000, 0x2000});
     launch("b", {0x2000, 0x1000}, 4, 0, reinterpret_cast<CUstream>(&other));
   }
+  EXPECT_TRUE(seen.found().empty());
+}
+
+// How its tile lies follows from the shape of its blocks.
+TEST_F(SeenTest, IsTheShapeOfBlocksWithDynamicSharedMemory) {
+  const contract::SeenSequence of_a{
+      .kernels = {"a"}, .classes = {}, .varying = {}, .block = {{32, 1, 1}}};
+  launch("a", {0x1000, 0x2000}, 4, 16);
+  launch("a", {0x1000, 0x2000}, 4, 16);
+  EXPECT_TRUE(seen.found().empty()) << "not often enough";
+  for (unsigned n = 0; n < 8; ++n)
+    launch("a", {0x1000, 0x2000}, 4, 16);
+  EXPECT_THAT(seen.found(), testing::ElementsAre(of_a));
+  for (unsigned n = 0; n < 50; ++n) {
+    launch("a", {0x1000, 0x2000}, 4, 16);
+    launch("a", {0x2000, 0x1000}, 4, 16);
+  }
+  for (unsigned n = 0; n < 50; ++n) {
+    launch("a", {0x1000, 0x2000}, 4, 16);
+    launch("b", {0x2000, 0x1000});
+  }
+  EXPECT_THAT(seen.found(), testing::ElementsAre(of_a)) << "which belongs to no sequence";
+}
+
+TEST_F(SeenTest, IsNoneOfOtherSizesOfSharedMemory) {
+  for (unsigned n = 0; n < 50; ++n)
+    launch("a", {0x1000, 0x2000}, 4, 16 * n);
   EXPECT_TRUE(seen.found().empty());
 }
 

@@ -31,9 +31,10 @@ struct Stepped {
 
   explicit Stepped(std::string source, const std::string& name = "",
                    const passes::StepShape& shape = {},
-                   passes::Motion motion = passes::Motion::exchanged, unsigned choice = 0)
+                   passes::Motion motion = passes::Motion::exchanged, unsigned choice = 0,
+                   const std::vector<passes::BlockShape>& launched = {})
       : module(parsed(std::move(source))), kernel(emulate(*module, name)),
-        seen(kernel, {.time = std::chrono::seconds(30)}), plan(seen.find(motion, choice)),
+        seen(kernel, {.time = std::chrono::seconds(30)}, launched), plan(seen.find(motion, choice)),
         entry(passes::write_steps(seen.kernel(), plan, shape, "merged")) {
     if (!entry.refused.empty()) return;
     both = parsed(*module->text + "\n" + entry.text + "\n");
@@ -85,6 +86,7 @@ struct StepHost {
   std::vector<unsigned> pointers; // parts of parameters that are buffers
   // Parameters that are structures; a buffer's number where its address belongs.
   std::map<unsigned, std::vector<std::uint8_t>> structures{};
+  unsigned shared = 0; // dynamic, bytes
 
   struct Outcome {
     std::string error;
@@ -111,7 +113,7 @@ struct StepHost {
       if (merges) {
         launch_merged(values, fourth, outcome);
       } else {
-        launch(*stepped.single, grid, block, values, nullptr, outcome);
+        launch(*stepped.single, grid, block, values, nullptr, outcome, nullptr, shared);
       }
       for (unsigned n = merges ? count : 1; n > 0; --n, --steps)
         values = moved(values);
@@ -170,14 +172,17 @@ struct StepHost {
   }
 
   [[nodiscard]] tl::expected<contract::FittedSteps, std::string> fit(const Values& values) const {
-    return contract::fit(stepped.contract, stepped.entry.contract,
-                         {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, bytes_of(values)});
+    return contract::fit(
+        stepped.contract, stepped.entry.contract,
+        {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, bytes_of(values), shared});
   }
 
   static void launch(const simt::Program& program, simt::Dim3 grid, simt::Dim3 block,
                      const Values& values, const std::array<std::uint32_t, 4>* threads,
-                     Outcome& outcome, const contract::StepArrays* arrays = nullptr) {
+                     Outcome& outcome, const contract::StepArrays* arrays = nullptr,
+                     unsigned shared = 0) {
     simt::Launch launch{.grid = grid, .block = block, .arguments = {}};
+    launch.dynamic_shared = shared;
     for (const std::vector<std::uint8_t>& value : values)
       launch.arguments.emplace_back().bytes.assign(value.begin(), value.end());
     const auto add = [&](const auto* value) {

@@ -164,7 +164,12 @@ TEST(StepTilesRefused, WhereTheTileIsNotFilledOnce) {
   EXPECT_EQ(refusal(without("bra.uni \t$L__BB0_9;",
                             "st.shared.f32 \t[%r5+76], 0f00000000;\nbra.uni \t$L__BB0_11;")),
             "the tile is stored to behind the barrier, or without one");
-  EXPECT_EQ(refusal(without("bar.sync \t0;", "bar.sync \t0;\nbar.sync \t0;")), "a second barrier");
+  EXPECT_EQ(refusal(without("bar.sync \t0;",
+                            "bar.sync \t0;\nst.shared.f32 \t[%r5+76], 0f00000000;\nbar.sync \t0;\n"
+                            "st.shared.f32 \t[%r5+80], 0f00000000;")),
+            "a second barrier, behind which the tile is filled again");
+  EXPECT_EQ(refusal(without("bar.sync \t0;", "bar.sync \t0;\nbar.sync \t0, 128;")),
+            "not a barrier of the whole block");
   EXPECT_EQ(refusal(without("bar.sync \t0;", "bar.sync \t0, 128;")),
             "not a barrier of the whole block");
   EXPECT_EQ(refusal(without("bar.sync \t0;", "@%p3 bar.sync \t0;")),

@@ -13,13 +13,6 @@ using ptx::InstId;
 
 namespace {
 
-// It computes nothing, and waits for all threads of the block.
-bool is_plain_barrier(const ptx::Body& body, const Inst& inst) {
-  const auto src = body.src(inst);
-  return is_block_barrier(inst) && inst.mods.has(ptx::Sub::sync) && !inst.opaque &&
-         src.size() == 1 && src[0].kind == ptx::Arg::Kind::imm;
-}
-
 // Memory by which threads of a block, or of a cluster, might tell each other something.
 bool may_be_shared(const Inst& inst) {
   const Group group = ptx::group(inst.op);
@@ -28,6 +21,12 @@ bool may_be_shared(const Inst& inst) {
 }
 
 } // namespace
+
+bool is_plain_barrier(const ptx::Body& body, const Inst& inst) {
+  const auto src = body.src(inst);
+  return is_block_barrier(inst) && inst.mods.has(ptx::Sub::sync) && !inst.opaque &&
+         src.size() == 1 && src[0].kind == ptx::Arg::Kind::imm;
+}
 
 std::optional<OtherKernel> without_idle_barriers(const emulator::Kernel& kernel,
                                                  const emulator::Budget& budget) {

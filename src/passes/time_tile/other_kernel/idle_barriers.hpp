@@ -9,6 +9,9 @@
 
 namespace ptxasw::passes {
 
+// It computes nothing, and waits for all threads of the block.
+bool is_plain_barrier(const ptx::Body& body, const ptx::Inst& inst);
+
 // None: there is no such barrier, or threads may have something to tell there.
 std::optional<OtherKernel> without_idle_barriers(const emulator::Kernel& kernel,
                                                  const emulator::Budget& budget);

@@ -2,6 +2,8 @@
 #include "passes/time_tile/other_kernel/tile_reads.hpp"
 
 #include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/other_kernel/idle_barriers.hpp"
+#include "passes/time_tile/polynomial/polynomial_expression.hpp"
 
 #include <algorithm>
 #include <map>
@@ -56,7 +58,8 @@ private:
 
   // --- The form ----------------------------------------------------------------------------------
 
-  // One for all threads of the block that are left, passed once.
+  // One for all threads of the block that are left, passed once, behind all stores to the tile. At
+  // others nothing is told.
   void find_barrier() {
     std::vector<InstId> barriers;
     for (InstId id = 0; id < k_.body.insts.size(); ++id)
@@ -65,24 +68,43 @@ private:
       made_.refused = {Reason::step_shared, "shared memory without a barrier"};
       return;
     }
-    made_.barrier = barriers[0];
+    const auto behind = std::ranges::find_if(barriers, [&](InstId barrier) {
+      return std::ranges::all_of(k_.trace.events, [&](const Event& event) {
+        return event.kind != EventKind::store || event.space != ptx::Space::shared ||
+               is_in_front(event, barrier);
+      });
+    });
+    if (behind == barriers.end() && barriers.size() > 1)
+      return refuse(barriers[1], "a second barrier, behind which the tile is filled again");
+    made_.barrier = behind == barriers.end() ? barriers[0] : *behind;
     const Inst& inst = k_.body.insts[made_.barrier];
-    if (barriers.size() > 1) return refuse(barriers[1], "a second barrier");
-    const auto src = k_.body.src(inst);
-    if (!is_block_barrier(inst) || !inst.mods.has(ptx::Sub::sync) || inst.guard != ptx::none ||
-        inst.opaque || src.size() != 1 || src[0].kind != ptx::Arg::Kind::imm)
+    for (const InstId barrier : barriers) {
+      if (barrier == made_.barrier) continue;
+      if (!is_plain_barrier(k_.body, k_.body.insts[barrier]))
+        return refuse(barrier, "not a barrier of the whole block");
+      made_.idle.push_back(barrier);
+    }
+    if (!is_plain_barrier(k_.body, inst) || inst.guard != ptx::none)
       return refuse(made_.barrier, "not a barrier of the whole block");
     if (!k_.loops.loops.empty()) return refuse(made_.barrier, "a barrier in a kernel with loops");
+  }
+
+  // Whoever does that comes to the barrier behind it.
+  [[nodiscard]] bool is_in_front(const Event& event, InstId barrier) const {
+    const BlockId meeting = k_.cfg.block_of[barrier];
+    return k_.cfg.post_dominates(meeting, event.block) &&
+           (event.block != meeting || event.inst < barrier);
   }
 
   // Stores in front of the barrier, of threads that come to it; loads behind it. All else that may
   // touch shared memory nobody knows.
   void find_accesses() {
-    const BlockId meeting = k_.cfg.block_of[made_.barrier];
     for (const Event& event : k_.trace.events) {
       const Inst& inst = k_.body.insts[event.inst];
       if (event.kind == EventKind::clobber) {
-        if (event.inst != made_.barrier) return refuse(event.inst, "an effect beside the tile");
+        if (event.inst != made_.barrier &&
+            std::ranges::find(made_.idle, event.inst) == made_.idle.end())
+          return refuse(event.inst, "an effect beside the tile");
         continue;
       }
       if (event.space == ptx::Space::generic) return refuse(event.inst, "its space is not known");
@@ -91,8 +113,7 @@ private:
         return refuse(event.inst, "volatile or ordered access to the tile");
       if (event.element_bytes > widest) return refuse(event.inst, "not one element of the tile");
       if (event.kind == EventKind::store) {
-        if (!k_.cfg.post_dominates(meeting, event.block) ||
-            (event.block == meeting && event.inst > made_.barrier))
+        if (!is_in_front(event, made_.barrier))
           return refuse(event.inst, "the tile is stored to behind the barrier, or without one");
         stores_.push_back(&event);
         continue;
@@ -199,19 +220,25 @@ private:
     for (unsigned n = 0; n < store.elements; ++n) {
       const auto place = shared(store.address, thread, n * bytes, bytes);
       if (!place) return refuse_place(store.inst, "where it stores in the tile is not known");
+      need(*place, bytes);
       writers_[*place].push_back({bytes, *when, reader_.values(store.values[n], bytes, thread)});
     }
   }
 
-  // Within its variable.
+  // Within its variable. How long dynamic shared memory is, a launch says.
   std::optional<BlockReader::Shared> shared(Term address, const ThreadInBlock& thread,
                                             unsigned behind, unsigned bytes) {
     auto place = reader_.shared(address, thread);
     if (!place) return std::nullopt;
     place->offset += behind;
     const std::uint64_t size = k_.body.symbols[place->symbol].size;
-    if (static_cast<std::uint64_t>(place->offset) + bytes > size) return std::nullopt;
+    if (size != 0 && static_cast<std::uint64_t>(place->offset) + bytes > size) return std::nullopt;
     return place;
+  }
+
+  void need(const BlockReader::Shared& place, unsigned bytes) {
+    if (k_.body.symbols[place.symbol].size == 0)
+      dynamic_ = std::max(dynamic_, place.offset + static_cast<std::int64_t>(bytes));
   }
 
   // --- Who reads ---------------------------------------------------------------------------------
@@ -341,6 +368,8 @@ private:
     const std::vector<Formula> known = facts(load, thread);
     if (contradict(known)) return;
     std::vector<Formula> nobody = known;
+    if (const auto place = shared(load.address, thread, 0, load.element_bytes))
+      need(*place, load.element_bytes);
     const bool is_known = for_each_writer(load, thread, [&](const Writer& writer, bool is_it) {
       if (is_it) nobody.push_back(not_(writer.when));
       for (const BlockReader::Value& value : writer.values) {
@@ -422,6 +451,10 @@ private:
     auto conditions = reader_.conditions();
     if (!conditions) return refuse(made_.barrier, "an index of the tile may wrap");
     made_.conditions = std::move(*conditions);
+    if (dynamic_ == 0) return;
+    const contract::Expression given{{.kind = contract::Token::Kind::shared}};
+    made_.conditions.push_back(
+        {minus(given, number(dynamic_)), "its tile is larger than its dynamic shared memory"});
   }
 
   emulator::Kernel& k_;
@@ -430,6 +463,7 @@ private:
   BlockReader reader_;
   TileReads made_;
   BlockId head_ = no_block;
+  std::int64_t dynamic_ = 0; // bytes of dynamic shared memory that threads touch
   std::vector<const Event*> stores_, loads_;
   std::map<BlockId, Term> reached_;
   std::map<BlockReader::Shared, std::vector<Writer>> writers_;

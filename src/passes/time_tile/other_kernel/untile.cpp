@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <utility>
@@ -143,6 +144,7 @@ private:
   // What only fills the tile.
   [[nodiscard]] std::set<InstId> filling() const {
     std::set<InstId> all(tile_.stores.begin(), tile_.stores.end());
+    all.insert(tile_.idle.begin(), tile_.idle.end());
     all.insert(tile_.barrier);
     return all;
   }
@@ -227,12 +229,15 @@ bool has_tile(const ptx::Body& body) {
   return touches(Group::load) && touches(Group::store);
 }
 
-Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
+Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget,
+               std::span<const BlockShape> shapes) {
   if (const Why why = why_not_a_plain_kernel(kernel); !why.empty()) return {.refused = why};
   if (has_barrier_in_loop(kernel)) return {.refused = {Reason::step_shared, "a barrier in a loop"}};
   Attempt last{.made = {.refused = {Reason::step_shared, "the shape of its blocks is not known"}}};
+  std::vector<BlockShape> all(shapes.begin(), shapes.end());
   try {
-    for (const BlockShape& shape : likely_shapes(kernel)) {
+    std::ranges::copy(likely_shapes(kernel), std::back_inserter(all));
+    for (const BlockShape& shape : all) {
       Attempt now = untile_for(kernel, shape, budget);
       if (now.made.refused.empty() || !now.has_form) return std::move(now.made);
       if (last.is_beside) last = std::move(now); // of a shape that fits there is more to say
@@ -243,14 +248,16 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget) {
   return std::move(last.made);
 }
 
-StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget) : kernel_(kernel) {
+StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget,
+                       std::span<const BlockShape> launched)
+    : kernel_(kernel) {
   const bool is_plain = !has_more_than_a_step(kernel.body);
   if (is_plain) {
     without_barriers_ = without_idle_barriers(kernel, budget);
     unrolled_ = unroll(this->kernel(), budget);
   }
   if (has_tile(kernel.body)) {
-    Untiled made = untile(this->kernel(), budget);
+    Untiled made = untile(this->kernel(), budget, launched);
     if (made.refused.empty())
       untiled_.emplace(std::move(made));
     else

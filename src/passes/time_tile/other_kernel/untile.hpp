@@ -14,6 +14,7 @@
 #include "passes/time_tile/step/step.hpp"
 
 #include <memory>
+#include <span>
 
 namespace ptxasw::passes {
 
@@ -27,14 +28,17 @@ struct Untiled {
 // Stores and loads of shared memory.
 bool has_tile(const ptx::Body& body);
 
-Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
+// Of blocks of these shapes, if any of them fits; or else of the likely ones.
+Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = {},
+               std::span<const BlockShape> shapes = {});
 
 // A kernel as steps are looked for in it: without barriers at which nothing is handed on, without
 // loops of a known length, without loads of which data choose the address, with threads in the
 // place of a loop over places, with one place for each thread, and without a tile.
 class StepKernel {
 public:
-  explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {});
+  explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {},
+                      std::span<const BlockShape> launched = {});
 
   [[nodiscard]] emulator::Kernel& kernel();
   StepPlan find(Motion motion = Motion::exchanged, unsigned choice = 0);

@@ -175,7 +175,7 @@ std::optional<BlockReader::Shared> BlockReader::behind_variable(Term t) const {
     const ptx::Symbol& symbol = k_.body.symbols[c_.atom_info(t).tag];
     if (symbol.kind != ptx::Symbol::Kind::variable || symbol.space != ptx::Space::shared)
       return std::nullopt;
-    return Shared{c_.atom_info(t).tag, 0};
+    return Shared{shared_variable(c_.atom_info(t).tag), 0};
   }
   if (c_.kind(t) != Kind::poly) return std::nullopt;
   const sym::Poly poly = c_.poly(t);
@@ -187,6 +187,16 @@ std::optional<BlockReader::Shared> BlockReader::behind_variable(Term t) const {
   if (!place || offset != static_cast<std::int32_t>(offset)) return std::nullopt;
   place->offset += offset;
   return place;
+}
+
+std::uint32_t BlockReader::shared_variable(std::uint32_t symbol) const {
+  const auto& all = k_.body.symbols;
+  if (all[symbol].size != 0) return symbol;
+  const auto first = std::ranges::find_if(all, [](const ptx::Symbol& one) {
+    return one.kind == ptx::Symbol::Kind::variable && one.space == ptx::Space::shared &&
+           one.size == 0;
+  });
+  return static_cast<std::uint32_t>(first - all.begin());
 }
 
 // The address of the load that a value of so many bytes is from; invalid: it is from elsewhere.

@@ -32,7 +32,8 @@ public:
   // Of a condition of that thread; none: it is of another form.
   std::optional<Formula> condition(sym::Term t, const ThreadInBlock& thread);
 
-  // A place of shared memory.
+  // A place of shared memory. All dynamic shared memory is that of its first name: variables of
+  // no size begin at one address (PTX ISA, "Kernel Function Directives", ".extern .shared").
   struct Shared {
     std::uint32_t symbol = 0; // of the body
     std::int64_t offset = 0;
@@ -61,6 +62,7 @@ private:
   void add_elements(sym::Term address, const Formula& when, Choices& choices,
                     std::vector<Value>& all);
   [[nodiscard]] std::optional<Shared> behind_variable(sym::Term t) const;
+  [[nodiscard]] std::uint32_t shared_variable(std::uint32_t symbol) const;
   [[nodiscard]] sym::Term loaded_from(sym::Term value, unsigned bytes) const;
   [[nodiscard]] std::optional<IntegerPolynomial> from_begin(const IntegerPolynomial& value) const;
   [[nodiscard]] std::optional<std::pair<IntegerPolynomial, Number>>
