@@ -6,6 +6,7 @@
 // goes from plane to plane. At position z it loads plane z of the array, an image of level 0, and
 // makes of the images of level t - 1 that of plane z - t*far of level t; plane z - T*far of the
 // last one is stored. Of each level the last planes are kept in registers, as many as a step reads.
+// Arrays that nobody stores to are loaded from anew for each level, by the kernel's own loads.
 #pragma once
 
 #include "passes/time_tile/emit/frame.hpp"
