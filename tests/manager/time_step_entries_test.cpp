@@ -271,6 +271,12 @@ TEST(StepEntries, MarchAlongThreeAxes) {
               HasSubstr("three axes, and it reads more than one place far"));
   EXPECT_EQ(entries_of(far, options).at("star").steps.at(0).covers,
             (std::array<unsigned, 3>{20, 28, 64}));
+  // Other arrays: not as often, and not with a rim.
+  const auto others = entries_of(text_of("passes/time_tile/forms/others_in_space.ptx"), options);
+  EXPECT_EQ(others.at("source").steps.size(), 4U);
+  for (const char* name : {"flux", "power"})
+    EXPECT_THAT(others.at(name).outcome,
+                HasSubstr("three axes, and it reads other arrays, too often or with a rim"));
 }
 
 // A thread that takes all places of an axis is one: places count.

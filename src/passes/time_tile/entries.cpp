@@ -18,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -259,8 +260,13 @@ private:
   static Why why_not_marched(const StepPlan& plan) {
     Why why = why_not_in_planes(plan);
     if (!why.empty()) return why;
+    const bool is_far = std::ranges::any_of(std::array{0U, 1U, 2U}, [&](unsigned axis) {
+      return plan.least.at(axis) < -1 || plan.most.at(axis) > 1;
+    });
     return {Reason::step_in_space,
-            "its neighbours lie along three axes, and it reads more than one place far"};
+            fmt::format("its neighbours lie along three axes, and {}",
+                        is_far ? "it reads more than one place far"
+                               : "it reads other arrays, too often or with a rim")};
   }
 
   // Of places: where a thread takes all of an axis there is one thread along it.

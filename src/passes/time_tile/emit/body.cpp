@@ -292,12 +292,11 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
       return result->second.name;
     return reg_of(mention.arg, place, renamed).name;
   });
-  const bool is_mask = results_in == nullptr && place != nullptr && loads_memory(body_, inst);
-  if (is_mask && !guard.empty()) // where a guard in front of it does not hold, any value will do
+  const bool is_asked = loads_memory(body_, inst) && !guard.empty();
+  if (is_asked) // where the guard does not hold, any value will do: none that was there before
     for (const auto& [reg, made] : results)
       code_.into(made).mov(ptx::bits(ptx::bit_width(made.type)), 0);
-  code_.when(loads_memory(body_, inst) ? guard : Reg{})
-      .statement(as_rounded(inst, parameter_names_.in(copied)));
+  code_.when(is_asked ? guard : Reg{}).statement(as_rounded(inst, parameter_names_.in(copied)));
   renamed.merge(results);
 }
 

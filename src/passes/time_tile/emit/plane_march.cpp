@@ -138,9 +138,11 @@ StepBody::Place PlaneWriter::place_of(unsigned level, unsigned cell) {
 }
 
 void PlaneWriter::compute(unsigned level, unsigned cell, const StepBody::OnChip& on_chip,
-                          const Column& into, bool inner) {
-  const auto results = body_.values(place_of(level, cell), on_chip, {into[cell]}, {}, inner,
-                                    fmt::format("{}copy{}", labels_, copies_++));
+                          const Column& into, bool inner, const Reg& does) {
+  const Reg guard = does.empty() ? Reg{} : bit_of(does, cell);
+  const auto results =
+      body_.values(place_of(level, cell), on_chip, {into[cell]}, guard, inner,
+                   fmt::format("{}copy{}", labels_, copies_++), {.guard = guard, .load = {}});
   if (results[0].text() != into[cell].name)
     code_.into(into[cell]).mov(move_type(kernel_.body, plan_.arrays[0]), results[0]);
 }
@@ -149,26 +151,34 @@ void PlaneWriter::compute(unsigned level, unsigned cell, const StepBody::OnChip&
 void PlaneWriter::step(unsigned level, unsigned n) {
   const int plane = static_cast<int>(n) - static_cast<int>(level * at_.far);
   const Column& into = level < shape_.count ? image(level, plane) : last_;
+  const Reg rim = plan_.inner.empty() ? Reg{} : rim_of(level);
+  Reg does = body_.reads_others() ? where_seen(does_[level], ago(level)) : Reg{};
+  if (!does.empty() && !rim.empty()) does = code_.and_(b32, does, code_.not_(b32, rim));
   Known known;
   for (unsigned cell = 0; cell < at_.places(); ++cell) {
     const auto on_chip = [&](const StepArray&, const StepArray::Load* load) {
       return element(level, n, load == nullptr ? Offset{} : load->offset(), cell, known);
     };
-    compute(level, cell, on_chip, into, true);
+    compute(level, cell, on_chip, into, true, does);
   }
-  if (!plan_.inner.empty()) step_rim(level, n, into, known);
+  if (!rim.empty()) step_rim(level, n, into, known, rim);
+}
+
+// Places of the plane at hand that store and are not in the interior.
+Reg PlaneWriter::rim_of(unsigned level) {
+  const Reg bit = code_.and_(b32, kinds_[inner_].seen, 1U << ago(level));
+  const Reg uninner = code_.selp(b32, stores_, rim_, code_.setp(eq, u32, bit, 0));
+  return where_seen(uninner, ago(level));
 }
 
 // What lanes and strips hand on is fetched by all, ahead of the branches.
-void PlaneWriter::step_rim(unsigned level, unsigned n, const Column& into, Known& known) {
+void PlaneWriter::step_rim(unsigned level, unsigned n, const Column& into, Known& known,
+                           const Reg& rim) {
   for (unsigned cell = 0; cell < at_.places(); ++cell)
     for (const StepArray::Load& load : plan_.arrays[0].loads)
       for (const StepArray::Case& one : load.cases)
         element(level, n, one.offset, cell, known);
   const std::string behind = label("rim");
-  const Reg bit = code_.and_(b32, kinds_[inner_].seen, 1U << ago(level));
-  const Reg uninner = code_.selp(b32, stores_, rim_, code_.setp(eq, u32, bit, 0));
-  const Reg rim = where_seen(uninner, ago(level));
   code_.when(code_.setp(eq, u32, rim, 0)).bra(behind);
   std::vector<Reg> others; // where these cases hold in this plane
   for (const Other& other : others_)
@@ -187,7 +197,7 @@ void PlaneWriter::step_rim(unsigned level, unsigned n, const Column& into, Known
       }
       return value;
     };
-    compute(level, cell, on_chip, into, false);
+    compute(level, cell, on_chip, into, false, body_.reads_others() ? does_[level] : Reg{});
     code_.label(next);
   }
   code_.label(behind);
@@ -276,7 +286,7 @@ void PlaneWriter::store_plane(const Column& from) {
   const std::string some = label("store"), behind = label("stored");
   const Reg bit = code_.and_(b32, kinds_[0].seen, 1U << ago(shape_.count));
   code_.when(code_.setp(eq, u32, bit, 0)).bra_uni(behind);
-  code_.when(code_.setp(ne, u32, centre_, full())).bra(some);
+  code_.when(code_.setp(ne, u32, does_[shape_.count], full())).bra(some);
   for (const bool all : {true, false}) {
     Reg at = out_;
     for (unsigned cell = 0; cell < at_.places(); ++cell) {
@@ -288,12 +298,13 @@ void PlaneWriter::store_plane(const Column& from) {
       if (all)
         code_.unless(aligned_).st(ptx::Space::global, type(), to, from[cell]);
       else
-        code_.when(bit_of(centre_, cell)).st(ptx::Space::global, type(), to, from[cell]);
+        code_.when(bit_of(does_[shape_.count], cell))
+            .st(ptx::Space::global, type(), to, from[cell]);
     }
     if (!all) break;
     code_.bra(behind);
     code_.label(some);
-    code_.when(code_.setp(eq, u32, centre_, 0)).bra(behind);
+    code_.when(code_.setp(eq, u32, does_[shape_.count], 0)).bra(behind);
   }
   code_.label(behind);
 }

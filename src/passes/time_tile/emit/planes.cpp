@@ -21,7 +21,7 @@ using namespace ptx::words;
 
 PlaneWriter::PlaneWriter(const emulator::Kernel& kernel, const StepPlan& plan,
                          const StepShape& shape, std::string name)
-    : StepFrame(kernel, plan, shape, std::move(name)), at_(plan, shape) {}
+    : StepFrame(kernel, plan, shape, std::move(name)), at_(plan, shape), does_(shape.count + 1) {}
 
 Why PlaneWriter::why_not() {
   if (!at_.refused.empty()) return at_.refused;
@@ -29,9 +29,10 @@ Why PlaneWriter::why_not() {
     if (!body_.separable(axis))
       return {Reason::step_in_space,
               "its neighbours lie along three axes, and its guards are not of one axis each"};
-  if (body_.reads_others())
+  if (body_.has_uniform_loads() && (!plan_.boxed || !plan_.convex)) // perhaps nobody does them
     return {Reason::step_in_space,
-            "its neighbours lie along three axes, and it reads other arrays"};
+            "its neighbours lie along three axes, and all load the same behind guards that are no "
+            "bounds"};
   find_kinds();
   if (!std::ranges::all_of(kinds_,
                            [&](const Kind& kind) { return is_inside(kind) || is_outside(kind); }))
@@ -83,6 +84,7 @@ StepEntry PlaneWriter::run() {
   code_.comment(fmt::format("ptxasw: {} steps at once, plane by plane", shape_.count));
   if (may_wait()) code_.griddepcontrol_wait(); // ahead of whatever touches memory
   body_.parameters(numbers_);
+  if (body_.has_uniform_loads()) body_.uniform_loads({}); // some place stores
   find_thread();
   find_places();
   find_stretch();
@@ -197,44 +199,59 @@ Reg PlaneWriter::within_along(unsigned axis, const Reg& coordinate, const Bounds
   return within(bounds, place, axis, true, std::move(all));
 }
 
-// A place's bit is set if its column, so far from it, has places that store.
-Reg PlaneWriter::columns_inside(int away, const Bounds& bounds) {
+// The bits of the thread's places in the columns that this is true of.
+Reg PlaneWriter::columns_where(const std::function<Reg(unsigned column)>& is) {
   Reg bits = code_.mov(u32, 0);
   for (unsigned column = 0; column < at_.columns(); ++column) {
     std::uint32_t all = 0;
     for (unsigned row = 0; row < at_.rows(); ++row)
       all |= 1U << (row * at_.columns() + column);
-    const Reg there = plus(place_[at_.u], static_cast<long>(column) + away);
-    const Reg in = within_along(at_.u, there, bounds, inside(at_.u, there));
-    bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
+    bits = code_.or_(b32, bits, code_.selp(b32, all, 0, is(column)));
   }
   return bits;
+}
+
+Reg PlaneWriter::rows_where(const std::function<Reg(unsigned row)>& is) {
+  Reg bits = code_.mov(u32, 0);
+  for (unsigned row = 0; row < at_.rows(); ++row) {
+    const std::uint32_t all = (~0U >> (32 - at_.columns())) << (row * at_.columns());
+    bits = code_.or_(b32, bits, code_.selp(b32, all, 0, is(row)));
+  }
+  return bits;
+}
+
+// A place's bit is set if its column, so far from it, has places that store.
+Reg PlaneWriter::columns_inside(int away, const Bounds& bounds) {
+  return columns_where([&](unsigned column) {
+    const Reg there = plus(place_[at_.u], static_cast<long>(column) + away);
+    return within_along(at_.u, there, bounds, inside(at_.u, there));
+  });
 }
 
 Reg PlaneWriter::rows_inside(int away, const Bounds& bounds) {
-  Reg bits = code_.mov(u32, 0);
-  for (unsigned row = 0; row < at_.rows(); ++row) {
-    const std::uint32_t all = (~0U >> (32 - at_.columns())) << (row * at_.columns());
+  return rows_where([&](unsigned row) {
     const Reg there = plus(place_[at_.v], static_cast<long>(row) + away);
-    const Reg in = within_along(at_.v, there, bounds, inside(at_.v, there));
-    bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
-  }
-  return bits;
+    return within_along(at_.v, there, bounds, inside(at_.v, there));
+  });
 }
 
-Reg PlaneWriter::centre() {
-  const auto within = [&](const Reg& first, unsigned n, const Margin& halo, unsigned centre) {
-    return code_.setp(lt, u32, plus(first, static_cast<long>(n) - static_cast<long>(halo.before)),
-                      centre);
+// Places that the centre hangs on behind a level: the centre, and what the steps that follow read
+// around it. They are right.
+Reg PlaneWriter::needed_behind(unsigned level) {
+  const unsigned left = shape_.count - level;
+  const auto within = [&](const Reg& first, unsigned n, const Margin& halo, const Margin& reach,
+                          unsigned centre) {
+    const long before = static_cast<long>(halo.before) - left * reach.before;
+    return code_.setp(lt, u32, plus(first, static_cast<long>(n) - before),
+                      centre + left * reach.both());
   };
-  Reg bits = code_.mov(u32, 0);
-  for (unsigned row = 0; row < at_.rows(); ++row) {
-    const std::uint32_t all = (~0U >> (32 - at_.columns())) << (row * at_.columns());
-    const Reg in = within(first_row_, row, at_.halo_v, at_.centre_v());
-    bits = code_.or_(b32, bits, code_.selp(b32, all, 0, in));
-  }
-  const Reg in = within(column_, 0, at_.halo_u, at_.centre_u()); // halos are whole threads
-  return code_.selp(b32, bits, 0, in);
+  const Reg columns = columns_where([&](unsigned column) {
+    return within(column_, column, at_.halo_u, at_.reach_u, at_.centre_u());
+  });
+  const Reg rows = rows_where([&](unsigned row) {
+    return within(first_row_, row, at_.halo_v, at_.reach_v, at_.centre_v());
+  });
+  return code_.and_(b32, columns, rows);
 }
 
 // An element is read if a place at one of the offsets before it stores, within the bounds of that
@@ -298,7 +315,9 @@ void PlaneWriter::find_masks() {
   for (const Readers& readers : readers_)
     if (is_inside(kinds_[readers.kind])) read_ = code_.or_(b32, read_, readers.mask);
   kept_ = code_.and_(b32, read_, code_.not_(b32, stores_));
-  centre_ = code_.and_(b32, stores_, centre());
+  for (unsigned level = 1; level <= shape_.count; ++level)
+    if (level == shape_.count || body_.reads_others())
+      does_[level] = code_.and_(b32, stores_, needed_behind(level));
 }
 
 // The planes around plane 0, which is loaded in front of the march. No level asks about planes

@@ -6,12 +6,14 @@
 // goes from plane to plane. At position z it loads plane z of the array, an image of level 0, and
 // makes of the images of level t - 1 that of plane z - t*far of level t; plane z - T*far of the
 // last one is stored. Of each level the last planes are kept in registers, as many as a step reads.
+// Arrays that nobody stores to are loaded from anew for each level, by the kernel's own loads.
 #pragma once
 
 #include "passes/time_tile/emit/frame.hpp"
 #include "passes/time_tile/emit/plane_layout.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -44,11 +46,13 @@ private:
   void find_masks();
   // Of places that store, so far away: those within the bounds, as far as these are of the axis.
   using Bounds = std::vector<Bound>;
+  ptx::Reg columns_where(const std::function<ptx::Reg(unsigned column)>& is);
+  ptx::Reg rows_where(const std::function<ptx::Reg(unsigned row)>& is);
   ptx::Reg columns_inside(int far, const Bounds& bounds);
   ptx::Reg rows_inside(int far, const Bounds& bounds);
   ptx::Reg within_along(unsigned axis, const ptx::Reg& coordinate, const Bounds& bounds,
                         ptx::Reg all);
-  ptx::Reg centre();
+  ptx::Reg needed_behind(unsigned level);
   void find_first_planes();
   // The word, or nothing where the plane that was seen so long ago is not of the kind.
   ptx::Reg where_seen(const ptx::Reg& mask, unsigned ago, std::size_t kind = 0);
@@ -64,10 +68,12 @@ private:
   void see_plane();
   void pass_on(unsigned level, unsigned n);
   void step(unsigned level, unsigned n);
-  void step_rim(unsigned level, unsigned n, const Column& into, Known& known);
+  void step_rim(unsigned level, unsigned n, const Column& into, Known& known, const ptx::Reg& rim);
+  ptx::Reg rim_of(unsigned level);
   // What the place stores at the level: as in the interior, or with all cases and branches.
+  // `does`: places that load from other arrays; empty: there are none.
   void compute(unsigned level, unsigned cell, const StepBody::OnChip& on_chip, const Column& into,
-               bool inner);
+               bool inner, const ptx::Reg& does);
   [[nodiscard]] StepBody::Place place_of(unsigned level, unsigned cell);
   ptx::Reg element(unsigned level, unsigned n, const Offset& offset, unsigned cell, Known& known);
   void ask_for_kept(unsigned level);
@@ -106,9 +112,11 @@ private:
   std::size_t kind_of(const Bounds& bounds); // as far as they are along w
   [[nodiscard]] bool is_inside(const Kind& kind) const;
   [[nodiscard]] bool is_outside(const Kind& kind) const;
-  // Words with a bit for each place of the thread: columns and rows store, and are in the centre;
-  // are not in the interior; elements that places so many planes away read, if these are of a kind.
-  ptx::Reg stores_, centre_, rim_;
+  // Words with a bit for each place of the thread: columns and rows store; are not in the interior;
+  // store, and the centre hangs on them behind a level; elements that places so many planes away
+  // read, if these are of a kind.
+  ptx::Reg stores_, rim_;
+  Column does_; // by level; of the last one: the centre
   struct Readers {
     int plane = 0;
     std::size_t kind = 0;

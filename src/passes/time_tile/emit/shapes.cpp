@@ -19,6 +19,7 @@ struct StepKind {
   bool near = false, narrow = false; // radius 1; one word an element
   int reach = 0;
   std::size_t values = 0; // that a step reads for a place
+  std::size_t others = 0; // of arrays that nobody stores to
 };
 
 StepKind kind_of(const StepPlan& plan) {
@@ -31,7 +32,12 @@ StepKind kind_of(const StepPlan& plan) {
     bytes += array.bytes;
     values += array.loads.size();
   }
-  return {reach <= 1, bytes <= 4, reach, values};
+  const auto others = std::ranges::count_if(plan.touched, [&](const contract::Touched& one) {
+    return std::ranges::none_of(plan.arrays, [&](const StepArray& array) {
+      return one.parameter == array.in || one.parameter == array.out;
+    });
+  });
+  return {reach <= 1, bytes <= 4, reach, values, static_cast<std::size_t>(others)};
 }
 
 // Neighbours from lane to lane: what is left for shared memory are rows at the ends of strips, and
@@ -39,7 +45,7 @@ StepKind kind_of(const StepPlan& plan) {
 // each and elements of one word or two. Where the halo is wide and a step short, higher regions pay
 // although fewer of them fit on an SM.
 StepShape by_lanes(const StepPlan& plan) {
-  const auto [near, narrow, reach, values] = kind_of(plan);
+  const auto [near, narrow, reach, values, others] = kind_of(plan);
   const bool many = values >= many_values;
   StepShape shape{.strips = 8, .rows = 8, .resident = 3, .lanes = true};
   shape.count = many ? 3 : 5;
@@ -62,7 +68,7 @@ StepShape by_lanes(const StepPlan& plan) {
 // memory than a block has without asking, gained nothing. Behind the first shape are those for
 // kernels that cannot have it.
 std::vector<StepShape> step_shapes(const StepPlan& plan, std::optional<unsigned> count) {
-  const auto [near, narrow, reach, values] = kind_of(plan);
+  const auto [near, narrow, reach, values, others] = kind_of(plan);
   const unsigned steps = near ? 7 : 3;
   std::vector<StepShape> shapes{by_lanes(plan)};
   if (narrow && (near || values < many_values))
@@ -91,7 +97,7 @@ std::vector<StepShape> step_shapes(const StepPlan& plan, std::optional<unsigned>
 // 512^2; 25 points 1.99 instead of 1.45, 2.06 instead of 1.47). With a block for each, the larger
 // regions win (3.73 and 3.90 at 1024^2).
 std::optional<StepShape> small_step_shape(const StepPlan& plan) {
-  const auto [near, narrow, reach, values] = kind_of(plan);
+  const auto [near, narrow, reach, values, others] = kind_of(plan);
   StepShape shape = by_lanes(plan);
   if (narrow) {
     shape.width = 64;
@@ -110,10 +116,14 @@ std::optional<StepShape> small_step_shape(const StepPlan& plan) {
 // region; of f32 with few values two columns a thread win where there are enough blocks. What a
 // level keeps has to stay in registers. Stretches of 64 planes compute a tenth of them twice, and
 // win where there are several blocks for each processor. Stars that read two places far gain in f32
-// (1.27 at 256^3), not in f64 (0.5).
+// (1.27 at 256^3), not in f64 (0.5). Loads of other arrays cost each level as much as in a single
+// launch: of f32 six of them gain (1.11 to 1.25 from 256^3 on), seven do not, and neither does one
+// beside a rim that is clamped.
 std::vector<MarchShape> march_shapes(const StepPlan& plan, std::optional<unsigned> count) {
-  const auto [near, narrow, reach, values] = kind_of(plan);
+  const auto [near, narrow, reach, values, others] = kind_of(plan);
   const bool is_star = reach == 2 && narrow && values < many_values;
+  const std::size_t most_others = values >= many_values ? 1 : narrow ? 6 : 2;
+  if (others != 0 && (!near || !plan.inner.empty() || others > most_others)) return {};
   if (!near && !is_star) return {};
   const StepShape base{.count = count.value_or(3), .width = 32, .strips = 8, .rows = 4};
   const auto march = [&](unsigned strips, unsigned rows, unsigned columns, unsigned resident,
@@ -130,6 +140,8 @@ std::vector<MarchShape> march_shapes(const StepPlan& plan, std::optional<unsigne
   if (is_star) return {march(8, 5, 1, 2, {{64, 1}})};
   if (values >= many_values)
     return {narrow ? march(8, 6, 1, 2, {{64, 8}, {32, 1}}) : march(6, 5, 1, 2, {{64, 1}})};
+  if (others > 2) return {march(8, 5, 1, 2, {{16, 1}})};
+  if (!narrow && others == 2) return {march(6, 5, 1, 2, {{16, 1}})};
   if (!narrow) return {march(8, 4, 1, 2, {{64, 16}, {16, 1}})};
   return {march(8, 4, 2, 2, {{64, 8}, {16, 4}}), march(8, 4, 1, 3, {{16, 1}, {8, 1}})};
 }
@@ -137,11 +149,13 @@ std::vector<MarchShape> march_shapes(const StepPlan& plan, std::optional<unsigne
 // From 64^3 and 128^3 on, with many values from 192^3 and 256^3, of radius 2 from 256^3: a little
 // less, as a launch may have threads for the places inside a rim alone. Where rims are not left out
 // their places are computed twice: of f32 0.70 to 1.2 at 64^3, 0.92 to 1.4 at 128^3, on an H200.
+// With one or two loads of other arrays 0.72 at 129^3, 0.83 to 1.5 at 160^3.
 std::uint64_t least_march(const StepPlan& plan) {
-  const auto [near, narrow, reach, values] = kind_of(plan);
+  const auto [near, narrow, reach, values, others] = kind_of(plan);
   const auto cube = [](std::uint64_t n) { return n * n * n; };
   if (!near) return cube(248);
   if (values >= many_values) return cube(narrow ? 184 : 248);
+  if (others != 0) return cube(others > 2 ? 248 : 184);
   return cube(narrow && plan.inner.empty() ? 60 : 120);
 }
 
