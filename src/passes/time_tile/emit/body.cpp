@@ -3,6 +3,7 @@
 
 #include "analysis/liveness.hpp"
 #include "passes/shared/contraction_latitude.hpp"
+#include "passes/time_tile/emit/plane_layout.hpp"
 #include "passes/time_tile/step/step_reads.hpp"
 
 #include <fmt/format.h>
@@ -293,7 +294,10 @@ void StepBody::copy(InstId id, const Place* place, const Reg& guard, Renamed& re
     return reg_of(mention.arg, place, renamed).name;
   });
   const bool is_asked = loads_memory(body_, inst) && !guard.empty();
-  if (is_asked) // where the guard does not hold, any value will do: none that was there before
+  // Where the guard does not hold any value will do: a mask's is looked at, and copies for planes
+  // do not wait for what was there before. (Of other regions that costs as much as it gains.)
+  const bool is_mask = results_in == nullptr && place != nullptr;
+  if (is_asked && (is_mask || is_in_space(plan_)))
     for (const auto& [reg, made] : results)
       code_.into(made).mov(ptx::bits(ptx::bit_width(made.type)), 0);
   code_.when(is_asked ? guard : Reg{}).statement(as_rounded(inst, parameter_names_.in(copied)));
