@@ -1,6 +1,7 @@
 // What a contract may say, and what it says about gains.
 #include "contract/contract.hpp"
 
+#include "contract/fitting.hpp"
 #include "contract/sequences.hpp"
 
 #include <algorithm>
@@ -25,15 +26,6 @@ template <class Number> bool is_between(Number value, Number least, Number most)
 }
 
 // Each size from `least` on, and no more than `most` in all.
-bool is_shape(const std::array<unsigned, 3>& sizes, unsigned least, unsigned most) {
-  std::uint64_t all = 1;
-  for (const unsigned size : sizes) {
-    if (!is_between(size, least, most)) return false;
-    all *= std::max(size, 1U);
-  }
-  return all <= most;
-}
-
 // What the parts of a contract are judged by: the parameters of its kernel.
 class Judge {
 public:

@@ -52,6 +52,15 @@ std::string why_not(const std::vector<Condition>& conditions, const Quantities& 
   return {};
 }
 
+bool is_shape(const std::array<unsigned, 3>& sizes, unsigned least, unsigned most) {
+  std::uint64_t all = 1;
+  for (const unsigned size : sizes) {
+    if (size < least || size > most) return false;
+    all *= std::max(size, 1U);
+  }
+  return all <= most;
+}
+
 std::optional<TouchedRange> range_of(const Touched& what, const Quantities& quantities) {
   const auto base = quantities.parameter(what.parameter);
   const auto begin = evaluate(what.begin, quantities), end = evaluate(what.end, quantities);

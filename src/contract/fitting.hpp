@@ -33,6 +33,9 @@ quantities_of(const std::vector<ParameterSlot>& places, const StepLaunch& launch
 [[nodiscard]] std::optional<TouchedRange> range_of(const Touched& what,
                                                    const Quantities& quantities);
 
+// Each size is between these, and all together are no more (a size of 0 counts as 1).
+[[nodiscard]] bool is_shape(const std::array<unsigned, 3>& sizes, unsigned least, unsigned most);
+
 // Blocks along an axis for so many places, each covering some; none: too many.
 [[nodiscard]] std::optional<unsigned> blocks_for(Number places, unsigned covers, std::size_t axis);
 

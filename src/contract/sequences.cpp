@@ -267,8 +267,7 @@ bool is_sensible(const SeenSequence& seen) {
   const auto& kernels = seen.kernels;
   if (seen.block)
     return kernels.size() == 1 && seen.classes.empty() && seen.varying.empty() &&
-           std::ranges::all_of(*seen.block, [](unsigned size) { return size > 0; }) &&
-           std::uint64_t{(*seen.block)[0]} * (*seen.block)[1] <= largest_block / (*seen.block)[2];
+           is_shape(*seen.block, 1, largest_block);
   if (kernels.size() < 2 || kernels.size() > most_stages) return false;
   const auto are_there = [&](const std::vector<Sequence::Part>& parts) {
     return std::ranges::is_sorted(parts) &&

@@ -61,7 +61,7 @@ private:
   // One for all threads of the block that are left, passed once, behind all stores to the tile. At
   // others nothing is told.
   void find_barrier() {
-    std::vector<InstId> barriers;
+    std::vector<InstId>& barriers = made_.barriers;
     for (InstId id = 0; id < k_.body.insts.size(); ++id)
       if (ptx::group(k_.body.insts[id].op) == ptx::Group::barrier) barriers.push_back(id);
     if (barriers.empty()) {
@@ -76,17 +76,13 @@ private:
     });
     if (behind == barriers.end() && barriers.size() > 1)
       return refuse(barriers[1], "a second barrier, behind which the tile is filled again");
-    made_.barrier = behind == barriers.end() ? barriers[0] : *behind;
-    const Inst& inst = k_.body.insts[made_.barrier];
-    for (const InstId barrier : barriers) {
-      if (barrier == made_.barrier) continue;
+    barrier_ = behind == barriers.end() ? barriers[0] : *behind;
+    for (const InstId barrier : barriers)
       if (!is_plain_barrier(k_.body, k_.body.insts[barrier]))
         return refuse(barrier, "not a barrier of the whole block");
-      made_.idle.push_back(barrier);
-    }
-    if (!is_plain_barrier(k_.body, inst) || inst.guard != ptx::none)
-      return refuse(made_.barrier, "not a barrier of the whole block");
-    if (!k_.loops.loops.empty()) return refuse(made_.barrier, "a barrier in a kernel with loops");
+    if (k_.body.insts[barrier_].guard != ptx::none)
+      return refuse(barrier_, "not a barrier of the whole block");
+    if (!k_.loops.loops.empty()) return refuse(barrier_, "a barrier in a kernel with loops");
   }
 
   // Whoever does that comes to the barrier behind it.
@@ -102,8 +98,7 @@ private:
     for (const Event& event : k_.trace.events) {
       const Inst& inst = k_.body.insts[event.inst];
       if (event.kind == EventKind::clobber) {
-        if (event.inst != made_.barrier &&
-            std::ranges::find(made_.idle, event.inst) == made_.idle.end())
+        if (std::ranges::find(made_.barriers, event.inst) == made_.barriers.end())
           return refuse(event.inst, "an effect beside the tile");
         continue;
       }
@@ -113,12 +108,12 @@ private:
         return refuse(event.inst, "volatile or ordered access to the tile");
       if (event.element_bytes > widest) return refuse(event.inst, "not one element of the tile");
       if (event.kind == EventKind::store) {
-        if (!is_in_front(event, made_.barrier))
+        if (!is_in_front(event, barrier_))
           return refuse(event.inst, "the tile is stored to behind the barrier, or without one");
         stores_.push_back(&event);
         continue;
       }
-      if (!k_.cfg.dominates_inst(made_.barrier, event.inst))
+      if (!k_.cfg.dominates_inst(barrier_, event.inst))
         return refuse(event.inst, "the tile is read in front of the barrier");
       const ptx::Arg& into = k_.body.dst(inst)[0];
       if (event.elements != 1 || c_.value(event.guard) != sym::Bits{1} ||
@@ -127,7 +122,7 @@ private:
       loads_.push_back(&event);
     }
     if (stores_.empty() || loads_.empty())
-      return refuse(made_.barrier, "shared memory is not filled, or not read");
+      return refuse(barrier_, "shared memory is not filled, or not read");
     made_.has_form = true;
   }
 
@@ -449,7 +444,7 @@ private:
 
   void find_conditions() {
     auto conditions = reader_.conditions();
-    if (!conditions) return refuse(made_.barrier, "an index of the tile may wrap");
+    if (!conditions) return refuse(barrier_, "an index of the tile may wrap");
     made_.conditions = std::move(*conditions);
     if (dynamic_ == 0) return;
     const contract::Expression given{{.kind = contract::Token::Kind::shared}};
@@ -462,6 +457,7 @@ private:
   const BlockShape shape_;
   BlockReader reader_;
   TileReads made_;
+  InstId barrier_ = 0; // at which the tile is handed on
   BlockId head_ = no_block;
   std::int64_t dynamic_ = 0; // bytes of dynamic shared memory that threads touch
   std::vector<const Event*> stores_, loads_;

@@ -34,9 +34,8 @@ struct TileReads {
   Why refused;            // what is below is then not valid
   bool has_form = false;  // of a tile; or else it has for no shape
   bool is_beside = false; // some thread is beside the tile: this is not the shape that is meant
-  ptx::InstId barrier = 0;
-  std::vector<ptx::InstId> idle;   // other barriers, at which nothing is told
-  std::vector<ptx::InstId> stores; // of the tile
+  std::vector<ptx::InstId> barriers; // at one of them the tile is handed on, at others nothing
+  std::vector<ptx::InstId> stores;   // of the tile
   std::vector<TileLoad> loads;
   std::vector<contract::Condition> conditions;
 };

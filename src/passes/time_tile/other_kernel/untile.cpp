@@ -144,8 +144,7 @@ private:
   // What only fills the tile.
   [[nodiscard]] std::set<InstId> filling() const {
     std::set<InstId> all(tile_.stores.begin(), tile_.stores.end());
-    all.insert(tile_.idle.begin(), tile_.idle.end());
-    all.insert(tile_.barrier);
+    all.insert(tile_.barriers.begin(), tile_.barriers.end());
     return all;
   }
 
