@@ -64,7 +64,10 @@ Engine::Engine(Settings settings)
       decisions_(settings_.policy == Policy::measure ? Decisions::usual_file() : "") {
   if (settings_.images && !is_compiling_special())
     images_ = std::make_unique<Images>(settings_.report);
-  if (images_ != nullptr) kernels_.look_beside(images_->late());
+  if (images_ != nullptr) {
+    kernels_.look_beside(images_->late());
+    kernels_.look_ahead(images_->ahead());
+  }
   if (!settings_.steps && !settings_.early && !settings_.batch) return;
   if (launches_block()) {
     log("no launch waits or begins early: CUDA_LAUNCH_BLOCKING is set");

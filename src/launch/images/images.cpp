@@ -222,7 +222,7 @@ Images::Known Images::known(const image::ImageKey& key) {
     const std::lock_guard lock(mutex_);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
   }
-  auto prepared = image::find(folder_, key);
+  auto prepared = ahead_.find(key);
   if (!prepared) return {};
   Known made{.by = nullptr,
              .row = row_of(*prepared),
@@ -356,6 +356,7 @@ std::shared_ptr<const Replacement> Images::take(void* handle) {
 
 std::vector<ImageRow> Images::finish() {
   preparer_.finish();
+  ahead_.keep();
   const std::lock_guard lock(mutex_);
   std::vector<ImageRow> rows = rows_;
   std::map<std::size_t, unsigned> late;

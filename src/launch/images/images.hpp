@@ -15,6 +15,7 @@
 #include "contract/sequences.hpp"
 #include "image/prepared.hpp"
 #include "launch/driver/driver.hpp"
+#include "launch/images/ahead.hpp"
 #include "launch/images/image_table.hpp"
 #include "launch/images/late_versions.hpp"
 #include "launch/images/links.hpp"
@@ -97,6 +98,8 @@ public:
 
   // Versions that were prepared while the program ran.
   [[nodiscard]] LateVersions& late() { return late_; }
+  // What this program needed before.
+  [[nodiscard]] Ahead& ahead() { return ahead_; }
   // As Preparer.
   void look_for_sequences(std::function<Preparer::Seen()> look) {
     preparer_.look_for_sequences(std::move(look));
@@ -134,6 +137,7 @@ private:
 
   const bool reports_;
   const std::string folder_;
+  Ahead ahead_{folder_};
   const std::vector<contract::SeenSequence> seen_; // as this process began
   LateVersions late_;
   Preparer preparer_;

@@ -72,7 +72,7 @@ void find_device(Kernel& kernel) {
 }
 
 // Empty, or why nothing is known about the launches of this kernel.
-std::string read_contract(Kernel& kernel, DeviceReader& reader) {
+std::string read_contract(Kernel& kernel, DeviceReader& reader, Ahead* ahead) {
   const Driver& d = driver();
   CUdeviceptr at = 0;
   std::size_t size = 0;
@@ -82,7 +82,7 @@ std::string read_contract(Kernel& kernel, DeviceReader& reader) {
   if (size > contract::most_bytes) return "its launch contract is too large";
   std::string bytes(size, '\0');
   if (!reader.read(at, bytes)) return "its launch contract cannot be read";
-  auto contract = contract::decode(bytes);
+  auto contract = ahead == nullptr ? contract::decode(bytes) : ahead->decode(bytes);
   if (!contract || contract->kernel != kernel.name) {
     std::string why =
         "its launch contract is " + (contract ? "another kernel's" : contract.error());
@@ -114,9 +114,9 @@ std::string name_kernel(Kernel& kernel, CUfunction handle) {
 }
 
 // Of a kernel of which it is known where its versions are. Empty, or why there are none.
-std::string read_versions(Kernel& kernel, DeviceReader& reader) {
+std::string read_versions(Kernel& kernel, DeviceReader& reader, Ahead* ahead) {
   const Driver& d = driver();
-  if (std::string why = read_contract(kernel, reader); !why.empty()) return why;
+  if (std::string why = read_contract(kernel, reader, ahead); !why.empty()) return why;
   for (const contract::Variant& variant : kernel.contract.variants) {
     CUfunction function = kernel.function;
     if (!kernel.entries.empty() &&
@@ -210,7 +210,7 @@ std::string Kernels::describe(Kernel& kernel, DeviceReader& reader) const {
       late_ == nullptr ? LateVersions::Beside() : late_->beside(kernel.context, kernel.module);
   const bool is_beside = beside.kernels != nullptr && beside.kernels->contains(kernel.name);
   if (is_beside) kernel.versions = beside.module;
-  std::string why = read_versions(kernel, reader);
+  std::string why = read_versions(kernel, reader, ahead_);
   if (!is_beside || !why.empty()) return why;
   std::erase_if(kernel.contract.sequences, [&](const contract::Sequence& sequence) {
     return !std::ranges::all_of(sequence.stages, [&](const contract::Sequence::Stage& stage) {

@@ -13,6 +13,7 @@
 #include "contract/contract.hpp"
 #include "contract/steps.hpp"
 #include "launch/driver/driver.hpp"
+#include "launch/images/ahead.hpp"
 #include "launch/images/late_versions.hpp"
 
 #include <atomic>
@@ -85,6 +86,8 @@ public:
   void prepare_steps(std::function<void()> found) { steps_found_ = std::move(found); }
   // Modules may have others beside them, with versions.
   void look_beside(LateVersions& late) { late_ = &late; }
+  // What some contracts say may be known.
+  void look_ahead(Ahead& ahead) { ahead_ = &ahead; }
   // Of all kernels that were ever seen, in the order of their names.
   std::vector<std::shared_ptr<Shapes>> all_shapes();
 
@@ -123,6 +126,7 @@ private:
   std::unordered_map<Key, std::shared_ptr<const Kernel>, Hash> known_;
   std::map<std::string, std::shared_ptr<Shapes>> shapes_; // a kernel may be loaded again
   LateVersions* late_ = nullptr;
+  Ahead* ahead_ = nullptr;
   std::function<void()> steps_found_;                 // null: nothing is made ready
   std::map<Place, std::shared_ptr<Kernel>> prepared_; // not launched yet
   std::set<Place> stages_;                            // of sequences

@@ -1,0 +1,72 @@
+// An entry of the store in JSON.
+#include "image/needed.hpp"
+
+#include "contract/json_reader.hpp"
+#include "words/words.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <system_error>
+
+namespace ptxasw::image {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr store::Kind kind{"needed", 1, false};
+
+std::optional<ImageKey> key_in(std::string_view word) {
+  const auto high = words::number<std::uint64_t>(word.substr(0, 16), 16);
+  const auto low = word.size() == 32 ? words::number<std::uint64_t>(word.substr(16), 16)
+                                     : std::nullopt;
+  return high && low ? std::optional<ImageKey>({*high, *low}) : std::nullopt;
+}
+
+} // namespace
+
+store::Key program_of_process() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  std::string name, told;
+  std::ifstream arguments("/proc/self/cmdline", std::ios::binary);
+  std::getline(arguments, name, '\0');
+  std::getline(arguments, told, '\0');
+  const bool is_file = !told.empty() && fs::is_regular_file(told, error);
+  return store::key_of({program.native(), is_file ? fs::absolute(told, error).native() : ""});
+}
+
+std::optional<Needed> find_needed(const std::string& folder, const store::Key& program) {
+  if (folder.empty()) return std::nullopt;
+  const store::Folder entries(folder, store::Folder::Users::owner, 0);
+  const store::Key place = store::place_of(kind, program);
+  auto file = entries.read(place);
+  if (!file || !file->ours) return std::nullopt;
+  const auto entry = store::unpack(kind, place, std::move(file->entry), {});
+  if (!entry) return std::nullopt;
+  const Json all = Json::parse(entry->bytes, nullptr, false);
+  JsonReader reader;
+  Needed found;
+  for (const Json& image : reader.list(all, "images")) {
+    const auto key = key_in(reader.text(image));
+    reader.require(key.has_value());
+    if (key) found.images.insert(*key);
+  }
+  for (const Json& contract : reader.list(all, "contracts"))
+    found.contracts.insert(reader.text(contract));
+  return reader.is_broken() ? std::nullopt : std::optional(std::move(found));
+}
+
+bool keep_needed(const std::string& folder, const store::Key& program, const Needed& needed) {
+  if (folder.empty()) return false;
+  constexpr std::uint64_t no_limit = std::numeric_limits<std::int64_t>::max();
+  Json images = Json::array();
+  for (const ImageKey& key : needed.images)
+    images.push_back(store::hexadecimal(key));
+  const std::string bytes = to_line({{"images", images}, {"contracts", needed.contracts}});
+  const store::Folder entries(folder, store::Folder::Users::owner, no_limit);
+  const store::Key place = store::place_of(kind, program);
+  return entries.write(place, store::pack(kind, place, bytes, {}));
+}
+
+} // namespace ptxasw::image

@@ -1,0 +1,96 @@
+// Looks up, decodes, and keeps account of what was asked for.
+#include "launch/images/ahead.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <pthread.h>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace ptxasw::launch {
+namespace {
+
+constexpr std::size_t most_bytes_ahead = std::size_t{64} << 20; // of images
+
+} // namespace
+
+Ahead::Ahead(std::string folder)
+    : folder_(std::move(folder)), program_(image::program_of_process()) {
+  if (folder_.empty()) return;
+  sigset_t all, before; // signals are the program's
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([found = found_, folder = folder_, program = program_] {
+      work(*found, folder, program);
+    }).detach();
+  } catch (const std::system_error&) { // no thread is to be had: nothing is found ahead
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Ahead::work(Found& found, const std::string& folder, const store::Key& program) {
+  auto before = image::find_needed(folder, program);
+  if (!before) return;
+  std::size_t bytes = 0;
+  for (const image::ImageKey& key : before->images) {
+    if (bytes > most_bytes_ahead) break;
+    if (auto prepared = image::find(folder, key)) {
+      bytes += prepared->cubin.size();
+      found.images.try_emplace(key, std::move(*prepared));
+    }
+  }
+  for (const std::string& text : before->contracts)
+    if (auto contract = contract::decode(text)) found.contracts.try_emplace(text, *contract);
+  found.before = std::move(*before);
+  found.is_done.store(true, std::memory_order_release);
+}
+
+std::optional<image::Prepared> Ahead::find(const image::ImageKey& key) {
+  const auto found_ahead = [&]() -> std::optional<image::Prepared> {
+    if (!is_done()) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    auto node = found_->images.extract(key);
+    if (node.empty()) return std::nullopt;
+    ++used_;
+    return std::move(node.mapped());
+  };
+  auto prepared = found_ahead();
+  if (!prepared) prepared = image::find(folder_, key);
+  if (!prepared) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (needed_.images.size() < image::most_needed_images) needed_.images.insert(key);
+  return prepared;
+}
+
+tl::expected<contract::Contract, std::string> Ahead::decode(std::string_view bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (needed_.contracts.size() < image::most_needed_contracts) needed_.contracts.emplace(bytes);
+    if (is_done())
+      if (const auto known = found_->contracts.find(bytes); known != found_->contracts.end()) {
+        ++used_;
+        return known->second;
+      }
+  }
+  return contract::decode(bytes);
+}
+
+// With what was needed before, as far as there is room: a program does not do the same each time.
+void Ahead::keep() {
+  const std::lock_guard lock(mutex_);
+  image::Needed all = is_done() ? found_->before
+                                : image::find_needed(folder_, program_).value_or(image::Needed());
+  const auto has = [](const auto& set, const auto& part) {
+    return std::ranges::includes(set, part);
+  };
+  if (has(all.images, needed_.images) && has(all.contracts, needed_.contracts)) return;
+  all.images.insert(needed_.images.begin(), needed_.images.end());
+  all.contracts.insert(needed_.contracts.begin(), needed_.contracts.end());
+  const bool is_too_much = all.images.size() > image::most_needed_images ||
+                           all.contracts.size() > image::most_needed_contracts;
+  image::keep_needed(folder_, program_, is_too_much ? needed_ : all);
+}
+
+} // namespace ptxasw::launch

@@ -1,0 +1,56 @@
+// What this program needed of the store when it ran before, found by a thread of ours while its
+// driver starts, which takes a hundred times as long: what was prepared of its images, and the
+// contracts of its kernels. So its first launches find both.
+//
+// Where the thread is not done, or the program needs something else this time, nothing waits: it is
+// looked up as ever. The thread takes no lock that others take: a process that is forked meanwhile
+// finds nothing ahead, and that is all.
+#pragma once
+
+#include "contract/contract.hpp"
+#include "image/needed.hpp"
+#include "image/prepared.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptxasw::launch {
+
+class Ahead {
+public:
+  // `folder`: of the store; empty: there is none.
+  explicit Ahead(std::string folder);
+
+  // As image::find and contract::decode; what they say is needed.
+  std::optional<image::Prepared> find(const image::ImageKey& key);
+  tl::expected<contract::Contract, std::string> decode(std::string_view bytes);
+  // For the next time that the program runs.
+  void keep();
+  // So many were found ahead.
+  [[nodiscard]] unsigned used() const { return used_; }
+
+private:
+  // Of the thread, until it is done; then of those who hold the lock.
+  struct Found {
+    std::atomic<bool> is_done{false};
+    image::Needed before;
+    std::map<image::ImageKey, image::Prepared> images;
+    std::map<std::string, contract::Contract, std::less<>> contracts;
+  };
+  static void work(Found& found, const std::string& folder, const store::Key& program);
+  [[nodiscard]] bool is_done() const { return found_->is_done.load(std::memory_order_acquire); }
+
+  const std::string folder_;
+  const store::Key program_;
+  const std::shared_ptr<Found> found_ = std::make_shared<Found>();
+  std::mutex mutex_;
+  image::Needed needed_;
+  std::atomic<unsigned> used_{0};
+};
+
+} // namespace ptxasw::launch
