@@ -42,21 +42,21 @@ void Ahead::work(Found& found, const std::string& folder, const store::Key& prog
     }
   }
   for (const std::string& text : before->contracts)
-    if (auto contract = contract::decode(text)) found.contracts.try_emplace(text, *contract);
+    if (auto contract = contract::decode(text))
+      found.contracts.try_emplace(text, std::move(*contract));
   found.before = std::move(*before);
   found.is_done.store(true, std::memory_order_release);
 }
 
 std::optional<image::Prepared> Ahead::find(const image::ImageKey& key) {
-  const auto found_ahead = [&]() -> std::optional<image::Prepared> {
-    if (!is_done()) return std::nullopt;
+  std::optional<image::Prepared> prepared;
+  if (is_done()) {
     const std::lock_guard lock(mutex_);
-    auto node = found_->images.extract(key);
-    if (node.empty()) return std::nullopt;
-    ++used_;
-    return std::move(node.mapped());
-  };
-  auto prepared = found_ahead();
+    if (auto known = found_->images.extract(key)) {
+      ++used_;
+      prepared = std::move(known.mapped());
+    }
+  }
   if (!prepared) prepared = image::find(folder_, key);
   if (!prepared) return std::nullopt;
   const std::lock_guard lock(mutex_);
@@ -64,15 +64,15 @@ std::optional<image::Prepared> Ahead::find(const image::ImageKey& key) {
   return prepared;
 }
 
-tl::expected<contract::Contract, std::string> Ahead::decode(std::string_view bytes) {
+tl::expected<contract::Contract, std::string> Ahead::decode(const std::string& bytes) {
   {
     const std::lock_guard lock(mutex_);
-    if (needed_.contracts.size() < image::most_needed_contracts) needed_.contracts.emplace(bytes);
-    if (is_done())
-      if (const auto known = found_->contracts.find(bytes); known != found_->contracts.end()) {
-        ++used_;
-        return known->second;
-      }
+    if (needed_.contracts.size() < image::most_needed_contracts) needed_.contracts.insert(bytes);
+    const auto& known = found_->contracts;
+    if (const auto found = is_done() ? known.find(bytes) : known.end(); found != known.end()) {
+      ++used_;
+      return found->second;
+    }
   }
   return contract::decode(bytes);
 }
@@ -80,8 +80,8 @@ tl::expected<contract::Contract, std::string> Ahead::decode(std::string_view byt
 // With what was needed before, as far as there is room: a program does not do the same each time.
 void Ahead::keep() {
   const std::lock_guard lock(mutex_);
-  image::Needed all = is_done() ? found_->before
-                                : image::find_needed(folder_, program_).value_or(image::Needed());
+  image::Needed all =
+      is_done() ? found_->before : image::find_needed(folder_, program_).value_or(image::Needed());
   const auto has = [](const auto& set, const auto& part) {
     return std::ranges::includes(set, part);
   };

@@ -17,7 +17,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace ptxasw::launch {
 
@@ -26,12 +25,14 @@ public:
   // `folder`: of the store; empty: there is none.
   explicit Ahead(std::string folder);
 
-  // As image::find and contract::decode; what they say is needed.
+  // As image::find, once for each, and contract::decode. What they are asked for is needed.
   std::optional<image::Prepared> find(const image::ImageKey& key);
-  tl::expected<contract::Contract, std::string> decode(std::string_view bytes);
+  tl::expected<contract::Contract, std::string> decode(const std::string& bytes);
   // For the next time that the program runs.
   void keep();
-  // So many were found ahead.
+  // What was needed before is there.
+  [[nodiscard]] bool is_done() const { return found_->is_done.load(std::memory_order_acquire); }
+  // So often that was of use.
   [[nodiscard]] unsigned used() const { return used_; }
 
 private:
@@ -40,10 +41,9 @@ private:
     std::atomic<bool> is_done{false};
     image::Needed before;
     std::map<image::ImageKey, image::Prepared> images;
-    std::map<std::string, contract::Contract, std::less<>> contracts;
+    std::map<std::string, contract::Contract> contracts;
   };
   static void work(Found& found, const std::string& folder, const store::Key& program);
-  [[nodiscard]] bool is_done() const { return found_->is_done.load(std::memory_order_acquire); }
 
   const std::string folder_;
   const store::Key program_;
