@@ -205,8 +205,7 @@ public:
 
 private:
   const Json& list(const Json& from, const char* key) {
-    static const Json none = Json::array();
-    return JsonReader::has(from, key) ? read_.list(from, key) : none;
+    return JsonReader::has(from, key) ? read_.list(from, key) : none_;
   }
   bool flag(const Json& from, const char* key) {
     if (!JsonReader::has(from, key)) return false;
@@ -433,6 +432,7 @@ private:
   }
 
   JsonReader read_;
+  const Json none_ = Json::array();
 };
 
 std::string_view next_word(std::string_view& bytes) {

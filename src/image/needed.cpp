@@ -2,12 +2,14 @@
 #include "image/needed.hpp"
 
 #include "contract/json_reader.hpp"
+#include "store/descriptor.hpp"
 #include "words/words.hpp"
 
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <system_error>
+#include <unistd.h>
 
 namespace ptxasw::image {
 namespace {
@@ -15,11 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr store::Kind kind{"needed", 1, false};
+constexpr std::size_t longest_line = 1 << 14; // of a command, as far as it counts
 
 std::optional<ImageKey> key_in(std::string_view word) {
   const auto high = words::number<std::uint64_t>(word.substr(0, 16), 16);
-  const auto low = word.size() == 32 ? words::number<std::uint64_t>(word.substr(16), 16)
-                                     : std::nullopt;
+  const auto low =
+      word.size() == 32 ? words::number<std::uint64_t>(word.substr(16), 16) : std::nullopt;
   return high && low ? std::optional<ImageKey>({*high, *low}) : std::nullopt;
 }
 
@@ -28,10 +31,12 @@ std::optional<ImageKey> key_in(std::string_view word) {
 store::Key program_of_process() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  std::string name, told;
-  std::ifstream arguments("/proc/self/cmdline", std::ios::binary);
-  std::getline(arguments, name, '\0');
-  std::getline(arguments, told, '\0');
+  const store::Descriptor file(::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
+  std::string all(longest_line, '\0');
+  const ssize_t size = file ? ::read(file.get(), all.data(), all.size()) : 0;
+  std::string_view rest(all.data(), size < 0 ? 0 : static_cast<std::size_t>(size));
+  words::take(rest, std::string_view("\0", 1));
+  const std::string told(words::take(rest, std::string_view("\0", 1)));
   const bool is_file = !told.empty() && fs::is_regular_file(told, error);
   return store::key_of({program.native(), is_file ? fs::absolute(told, error).native() : ""});
 }

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <pthread.h>
 #include <system_error>
-#include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace ptxasw::launch {
@@ -16,43 +16,46 @@ constexpr std::size_t most_bytes_ahead = std::size_t{64} << 20; // of images
 } // namespace
 
 Ahead::Ahead(std::string folder)
-    : folder_(std::move(folder)), program_(image::program_of_process()) {
+    : folder_(std::move(folder)), program_(image::program_of_process()), process_(::getpid()) {
   if (folder_.empty()) return;
   sigset_t all, before; // signals are the program's
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    std::thread([found = found_, folder = folder_, program = program_] {
-      work(*found, folder, program);
-    }).detach();
+    thread_ = std::thread([this] { work(); });
   } catch (const std::system_error&) { // no thread is to be had: nothing is found ahead
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Ahead::work(Found& found, const std::string& folder, const store::Key& program) {
-  auto before = image::find_needed(folder, program);
+// A fork leaves it behind.
+void Ahead::join() {
+  if (thread_.joinable() && ::getpid() == process_) thread_.join();
+}
+
+void Ahead::work() {
+  auto before = image::find_needed(folder_, program_);
   if (!before) return;
   std::size_t bytes = 0;
   for (const image::ImageKey& key : before->images) {
     if (bytes > most_bytes_ahead) break;
-    if (auto prepared = image::find(folder, key)) {
+    if (auto prepared = image::find(folder_, key)) {
       bytes += prepared->cubin.size();
-      found.images.try_emplace(key, std::move(*prepared));
+      found_.images.try_emplace(key, std::move(*prepared));
     }
   }
   for (const std::string& text : before->contracts)
     if (auto contract = contract::decode(text))
-      found.contracts.try_emplace(text, std::move(*contract));
-  found.before = std::move(*before);
-  found.is_done.store(true, std::memory_order_release);
+      found_.contracts.try_emplace(text, std::move(*contract));
+  found_.before = std::move(*before);
+  found_.is_done.store(true, std::memory_order_release);
 }
 
 std::optional<image::Prepared> Ahead::find(const image::ImageKey& key) {
   std::optional<image::Prepared> prepared;
   if (is_done()) {
     const std::lock_guard lock(mutex_);
-    if (auto known = found_->images.extract(key)) {
+    if (auto known = found_.images.extract(key)) {
       ++used_;
       prepared = std::move(known.mapped());
     }
@@ -68,7 +71,7 @@ tl::expected<contract::Contract, std::string> Ahead::decode(const std::string& b
   {
     const std::lock_guard lock(mutex_);
     if (needed_.contracts.size() < image::most_needed_contracts) needed_.contracts.insert(bytes);
-    const auto& known = found_->contracts;
+    const auto& known = found_.contracts;
     if (const auto found = is_done() ? known.find(bytes) : known.end(); found != known.end()) {
       ++used_;
       return found->second;
@@ -79,9 +82,10 @@ tl::expected<contract::Contract, std::string> Ahead::decode(const std::string& b
 
 // With what was needed before, as far as there is room: a program does not do the same each time.
 void Ahead::keep() {
+  join();
   const std::lock_guard lock(mutex_);
   image::Needed all =
-      is_done() ? found_->before : image::find_needed(folder_, program_).value_or(image::Needed());
+      is_done() ? found_.before : image::find_needed(folder_, program_).value_or(image::Needed());
   const auto has = [](const auto& set, const auto& part) {
     return std::ranges::includes(set, part);
   };

@@ -13,10 +13,11 @@
 
 #include <atomic>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <sys/types.h>
+#include <thread>
 
 namespace ptxasw::launch {
 
@@ -24,30 +25,37 @@ class Ahead {
 public:
   // `folder`: of the store; empty: there is none.
   explicit Ahead(std::string folder);
+  Ahead(const Ahead&) = delete;
+  Ahead& operator=(const Ahead&) = delete;
+  ~Ahead() { join(); }
 
   // As image::find, once for each, and contract::decode. What they are asked for is needed.
   std::optional<image::Prepared> find(const image::ImageKey& key);
   tl::expected<contract::Contract, std::string> decode(const std::string& bytes);
-  // For the next time that the program runs.
+  // For the next time that the program runs. Waits for the thread: it must not be at work while the
+  // process ends.
   void keep();
   // What was needed before is there.
-  [[nodiscard]] bool is_done() const { return found_->is_done.load(std::memory_order_acquire); }
+  [[nodiscard]] bool is_done() const { return found_.is_done.load(std::memory_order_acquire); }
   // So often that was of use.
   [[nodiscard]] unsigned used() const { return used_; }
 
 private:
-  // Of the thread, until it is done; then of those who hold the lock.
+  // The thread's, until it is done; then of those who hold the lock.
   struct Found {
     std::atomic<bool> is_done{false};
     image::Needed before;
     std::map<image::ImageKey, image::Prepared> images;
     std::map<std::string, contract::Contract> contracts;
   };
-  static void work(Found& found, const std::string& folder, const store::Key& program);
+  void work();
+  void join();
 
   const std::string folder_;
   const store::Key program_;
-  const std::shared_ptr<Found> found_ = std::make_shared<Found>();
+  const pid_t process_; // whose thread it is
+  std::thread thread_;
+  Found found_;
   std::mutex mutex_;
   image::Needed needed_;
   std::atomic<unsigned> used_{0};

@@ -45,9 +45,13 @@ namespace {
 Entry entry_of(CUfunction function) {
   Entry entry{.function = function};
   const Driver& d = driver();
-  if (function == nullptr || d.func_get_attribute == nullptr ||
-      d.func_get_attribute(&entry.most_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                           function) != CUDA_SUCCESS)
+  if (function == nullptr || d.func_get_attribute == nullptr) return {};
+  const auto ask = [&] {
+    return d.func_get_attribute(&entry.most_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                                function) == CUDA_SUCCESS;
+  };
+  // A lazy driver says nothing of one that it has not loaded.
+  if (!ask() && (d.func_load == nullptr || d.func_load(function) != CUDA_SUCCESS || !ask()))
     return {};
   d.func_get_attribute(&entry.registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
   return entry;
@@ -113,10 +117,9 @@ std::string name_kernel(Kernel& kernel, CUfunction handle) {
   return {};
 }
 
-// Of a kernel of which it is known where its versions are. Empty, or why there are none.
-std::string read_versions(Kernel& kernel, DeviceReader& reader, Ahead* ahead) {
+// Of a kernel whose contract is known. Empty, or why there are none.
+std::string find_versions(Kernel& kernel) {
   const Driver& d = driver();
-  if (std::string why = read_contract(kernel, reader, ahead); !why.empty()) return why;
   for (const contract::Variant& variant : kernel.contract.variants) {
     CUfunction function = kernel.function;
     if (!kernel.entries.empty() &&
@@ -204,13 +207,13 @@ Keeper& keeper_of_thread() {
 
 // Of a kernel whose name is known. A module beside its own has other variables, and is of no use to
 // stages that need their own.
-std::string Kernels::describe(Kernel& kernel, DeviceReader& reader) const {
+std::string Kernels::find_contract(Kernel& kernel, DeviceReader& reader) const {
   kernel.versions = kernel.module;
   const auto beside =
       late_ == nullptr ? LateVersions::Beside() : late_->beside(kernel.context, kernel.module);
   const bool is_beside = beside.kernels != nullptr && beside.kernels->contains(kernel.name);
   if (is_beside) kernel.versions = beside.module;
-  std::string why = read_versions(kernel, reader, ahead_);
+  std::string why = read_contract(kernel, reader, ahead_);
   if (!is_beside || !why.empty()) return why;
   std::erase_if(kernel.contract.sequences, [&](const contract::Sequence& sequence) {
     return !std::ranges::all_of(sequence.stages, [&](const contract::Sequence::Stage& stage) {
@@ -248,7 +251,8 @@ std::shared_ptr<const Kernel> Kernels::look_up(const Key& key, std::uint64_t epo
       made = std::move(known);
     } else {
       DeviceReader reader;
-      made->why = describe(*made, reader);
+      made->why = find_contract(*made, reader);
+      if (made->why.empty()) made->why = find_versions(*made);
       if (steps_found_ && !has_passes(*made)) prepare_others(*made, epoch, reader);
     }
   }
@@ -301,7 +305,7 @@ bool Kernels::prepare(const Kernel& first, CUfunction function, std::uint64_t ep
   const char* name = nullptr;
   if (function == nullptr || d.func_get_name(&name, function) != CUDA_SUCCESS ||
       name == first.name || !name_kernel(*made, function).empty() ||
-      !describe(*made, reader).empty() || !has_passes(*made))
+      !find_contract(*made, reader).empty() || !has_passes(*made) || !find_versions(*made).empty())
     return false;
   load_steps(*made);
   made->are_steps_asked_for = true;

@@ -113,7 +113,7 @@ private:
   // By context, module and name.
   using Place = std::tuple<CUcontext, CUmodule, std::string>;
   std::shared_ptr<Kernel> prepared(const Kernel& named);
-  std::string describe(Kernel& kernel, DeviceReader& reader) const;
+  std::string find_contract(Kernel& kernel, DeviceReader& reader) const;
   void prepare_others(const Kernel& first, std::uint64_t epoch, DeviceReader& reader);
   bool prepare(const Kernel& first, CUfunction function, std::uint64_t epoch, DeviceReader& reader);
   void note_stages(const Kernel& first, std::uint64_t epoch);

@@ -223,12 +223,14 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
   count("cuFuncGetAttribute");
   const Function* function = function_of(f);
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (!function->is_loaded) return CUDA_ERROR_FUNCTION_NOT_LOADED;
   *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? function->most_threads
                                                                 : function->registers;
   return CUDA_SUCCESS;
 }
-CUresult cuFuncLoad(CUfunction) {
+CUresult cuFuncLoad(CUfunction f) {
   count("cuFuncLoad");
+  if (Function* function = function_of(f)) function->is_loaded = true;
   return CUDA_SUCCESS;
 }
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
