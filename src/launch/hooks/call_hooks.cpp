@@ -63,19 +63,20 @@ CUresult launch_cooperatively(CUfunction f, unsigned gx, unsigned gy, unsigned g
 }
 
 // As it came, behind what waits. Where it went well the launcher is told, before it returns.
-template <class Tell, class... Parameters>
+template <void (Engine::*ahead)() = &Engine::flush, class Tell, class... Parameters>
 CUresult call_and_tell(unsigned hook, unsigned copy, const Tell& tell, Parameters... parameters) {
   auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
-  if (launcher != nullptr && is_waiting()) launcher->flush();
+  if (launcher != nullptr && is_waiting()) (launcher->*ahead)();
   const CUresult result = real(parameters...);
   if (result == CUDA_SUCCESS && launcher != nullptr) tell(*launcher);
   return result;
 }
 
 template <unsigned copy> CUresult wait_for_context() {
-  return call_and_tell(synchronize, copy, [](Engine& launcher) { launcher.context_is_idle(); });
+  return call_and_tell<&Engine::before_wait>(synchronize, copy,
+                                             [](Engine& launcher) { launcher.context_is_idle(); });
 }
 
 template <unsigned copy> CUresult wait_for_this_context(CUcontext context) {
@@ -85,7 +86,12 @@ template <unsigned copy> CUresult wait_for_this_context(CUcontext context) {
         current == context)
       launcher.context_is_idle();
   };
-  return call_and_tell(synchronize_2, copy, tell, context);
+  return call_and_tell<&Engine::before_wait>(synchronize_2, copy, tell, context);
+}
+
+template <unsigned hook, unsigned copy> CUresult wait_for_stream(CUstream stream) {
+  return call_and_tell<&Engine::before_wait>(
+      hook, copy, [](Engine&) {}, stream);
 }
 
 // To the host, which waits for it: in the default stream, so behind all that is in blocking ones.
@@ -149,6 +155,8 @@ template <unsigned hook, unsigned copy> void* made_call() {
     return pointer(wait_for_context<copy>);
   else if constexpr (hook == synchronize_2)
     return pointer(wait_for_this_context<copy>);
+  else if constexpr (hook == synchronize_stream || hook == synchronize_stream_thread)
+    return pointer(wait_for_stream<hook, copy>);
   else if constexpr (hook == copy_to_host)
     return pointer(copy_to_the_host<copy>);
   else if constexpr (hook == stream_create)
@@ -211,6 +219,12 @@ PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize() {
 }
 PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext context) {
   return wait_for_this_context<exported>(context);
+}
+PTXASW_EXPORT CUresult CUDAAPI cuStreamSynchronize(CUstream stream) {
+  return wait_for_stream<synchronize_stream, exported>(stream);
+}
+PTXASW_EXPORT CUresult CUDAAPI cuStreamSynchronize_ptsz(CUstream stream) {
+  return wait_for_stream<synchronize_stream_thread, exported>(stream);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
   return copy_to_the_host<exported>(to, from, bytes);

@@ -317,6 +317,7 @@ CUresult cuStreamQuery(CUstream) {
   return state().streams_end ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 CUresult cuStreamSynchronize(CUstream) {
+  count("cuStreamSynchronize");
   return CUDA_SUCCESS;
 }
 CUresult cuEventCreate(CUevent* event, unsigned) {
