@@ -1,5 +1,5 @@
 // A program that is linked against libcuda itself, and exports nothing: nobody sees its call of
-// cuStreamQuery. It prints how many of its nine time steps are made when that has returned.
+// cuStreamSynchronize. It prints how many of its nine time steps are made when that has returned.
 #include <cuda.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@ int main() {
       void* parameters[] = {&arrays[n % 2], &arrays[1 - n % 2]};
       cuLaunchKernel(kernel, 4, 1, 1, 64, 1, 1, 0, nullptr, parameters, nullptr);
     }
-    cuStreamQuery(nullptr);
+    cuStreamSynchronize(nullptr);
     std::printf("%u ", launches());
   }
   return 0;

@@ -36,8 +36,6 @@ enum : unsigned {
   cooperative_thread,
   synchronize,
   synchronize_2,
-  synchronize_stream,
-  synchronize_stream_thread,
   copy_to_host,
   first_forgetting,
   stream_create = first_forgetting + 7,
@@ -91,9 +89,6 @@ inline constexpr std::array<Hook, hook_count> hooks{{
     // Behind these nothing runs in a context.
     {"cuCtxSynchronize", ""},
     {"cuCtxSynchronize_v2", ""},
-    // Nor behind these in the stream.
-    {"cuStreamSynchronize", "cuStreamSynchronize", false},
-    {"cuStreamSynchronize_ptsz", "cuStreamSynchronize", true},
     // Nor behind this one, but in streams that are not blocking.
     {"cuMemcpyDtoH_v2", "cuMemcpyDtoH"},
     // After these a handle may stand for another kernel. Each takes one argument.

@@ -60,9 +60,9 @@ public:
     if (is_waiting(Waits::batch) && batcher_ != nullptr) batcher_->flush();
     if (is_waiting(Waits::front) && front_ != nullptr) front_->forget_all();
   }
-  // The program is about to wait for all that runs in its context, or in a stream.
-  void before_wait() {
-    if (is_waiting(Waits::run) && merger_ != nullptr) merger_->before_wait();
+  // The program is about to wait for all that runs in a context; null: one that is not known.
+  void before_wait(CUcontext context) {
+    if (is_waiting(Waits::run) && merger_ != nullptr) merger_->before_wait(context);
     if (is_waiting(Waits::batch) && batcher_ != nullptr) batcher_->flush();
     if (is_waiting(Waits::front) && front_ != nullptr) front_->forget_all();
   }

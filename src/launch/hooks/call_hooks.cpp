@@ -63,35 +63,43 @@ CUresult launch_cooperatively(CUfunction f, unsigned gx, unsigned gy, unsigned g
 }
 
 // As it came, behind what waits. Where it went well the launcher is told, before it returns.
-template <void (Engine::*ahead)() = &Engine::flush, class Tell, class... Parameters>
+template <class Tell, class... Parameters>
 CUresult call_and_tell(unsigned hook, unsigned copy, const Tell& tell, Parameters... parameters) {
   auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
-  if (launcher != nullptr && is_waiting()) (launcher->*ahead)();
+  if (launcher != nullptr && is_waiting()) launcher->flush();
   const CUresult result = real(parameters...);
   if (result == CUDA_SUCCESS && launcher != nullptr) tell(*launcher);
   return result;
 }
 
-template <unsigned copy> CUresult wait_for_context() {
-  return call_and_tell<&Engine::before_wait>(synchronize, copy,
-                                             [](Engine& launcher) { launcher.context_is_idle(); });
+CUcontext current_context() {
+  CUcontext current = nullptr;
+  const auto get = driver().ctx_get_current;
+  return get != nullptr && get(&current) == CUDA_SUCCESS ? current : nullptr;
 }
 
+// For all that runs in the context.
+template <class... Parameters>
+CUresult wait_for(CUcontext context, unsigned hook, unsigned copy, Parameters... parameters) {
+  auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  Engine* const launcher = engine();
+  if (launcher == nullptr) return real(parameters...);
+  if (is_waiting()) launcher->before_wait(context);
+  const CUresult result = real(parameters...);
+  if (result != CUDA_SUCCESS)
+    launcher->flush();
+  else if (context != nullptr && context == current_context())
+    launcher->context_is_idle();
+  return result;
+}
+template <unsigned copy> CUresult wait_for_current_context() {
+  return wait_for(current_context(), synchronize, copy);
+}
 template <unsigned copy> CUresult wait_for_this_context(CUcontext context) {
-  const auto tell = [context](Engine& launcher) {
-    CUcontext current = nullptr;
-    if (driver().ctx_get_current != nullptr && driver().ctx_get_current(&current) == CUDA_SUCCESS &&
-        current == context)
-      launcher.context_is_idle();
-  };
-  return call_and_tell<&Engine::before_wait>(synchronize_2, copy, tell, context);
-}
-
-template <unsigned hook, unsigned copy> CUresult wait_for_stream(CUstream stream) {
-  return call_and_tell<&Engine::before_wait>(
-      hook, copy, [](Engine&) {}, stream);
+  return wait_for(context, synchronize_2, copy, context);
 }
 
 // To the host, which waits for it: in the default stream, so behind all that is in blocking ones.
@@ -152,11 +160,9 @@ template <unsigned hook, unsigned copy> void* made_call() {
   else if constexpr (hook <= cooperative_thread)
     return pointer(launch_cooperatively<hook, copy>);
   else if constexpr (hook == synchronize)
-    return pointer(wait_for_context<copy>);
+    return pointer(wait_for_current_context<copy>);
   else if constexpr (hook == synchronize_2)
     return pointer(wait_for_this_context<copy>);
-  else if constexpr (hook == synchronize_stream || hook == synchronize_stream_thread)
-    return pointer(wait_for_stream<hook, copy>);
   else if constexpr (hook == copy_to_host)
     return pointer(copy_to_the_host<copy>);
   else if constexpr (hook == stream_create)
@@ -215,16 +221,10 @@ PTXASW_FORGETTING(cuDevicePrimaryCtxReset, CUdevice, 5)
 PTXASW_FORGETTING(cuDevicePrimaryCtxRelease, CUdevice, 6)
 
 PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize() {
-  return wait_for_context<exported>();
+  return wait_for_current_context<exported>();
 }
 PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext context) {
   return wait_for_this_context<exported>(context);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuStreamSynchronize(CUstream stream) {
-  return wait_for_stream<synchronize_stream, exported>(stream);
-}
-PTXASW_EXPORT CUresult CUDAAPI cuStreamSynchronize_ptsz(CUstream stream) {
-  return wait_for_stream<synchronize_stream_thread, exported>(stream);
 }
 PTXASW_EXPORT CUresult CUDAAPI cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
   return copy_to_the_host<exported>(to, from, bytes);

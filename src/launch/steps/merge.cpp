@@ -100,9 +100,7 @@ bool Merger::take_copy(const CopyCall& copy) {
     previous_->shape->copies_back = true;
     return false;
   }
-  make_all();
-  end_previous();
-  set_waiting(Waits::run, false);
+  end_run();
   return false;
 }
 
@@ -272,7 +270,10 @@ bool Merger::is_time() {
 bool Merger::is_time_to_go_ahead() {
   Run& run = *previous_;
   const Shape& shape = *run.shape;
-  if (run.expected != 0 && (run.expected < least_run || run.left() < run.fewest())) return false;
+  const Period& period = shape.period;
+  if (run.expected != 0 &&
+      (run.left() < run.fewest() || period.is_left_alone() || !period.merges()))
+    return false;
   return run.followed >= (run.expected != 0 ? 1 : shape.waited.needed) &&
          are_entries_there(*run.kernel);
 }
@@ -383,28 +384,26 @@ bool Merger::take_ahead() {
 
 void Merger::flush() {
   const Turn::Holder turn(turn_);
-  if (!turn) return; // a tool asks, within a call that makes what waits
+  if (turn) end_run(); // or a tool asks, within a call that makes what waits
+}
+
+void Merger::end_run() {
   make_all();
   end_previous();
   set_waiting(Waits::run, false);
 }
 
-// All that was made ahead is waited for with the rest. Behind the first launch of a run, or behind
+// What was made ahead is waited for with the rest. Behind the first launch of a run, or behind
 // each, the next one follows all the same.
-void Merger::before_wait() {
+void Merger::before_wait(CUcontext context) {
   const Turn::Holder turn(turn_);
   if (!turn) return;
   Run* const last = run_ != nullptr ? run_.get() : is_previous_last_ ? previous_.get() : nullptr;
-  const bool goes_on = run_ == nullptr ? last != nullptr && last->back.empty() &&
-                                             (last->length == 1 || last->is_waited)
-                                       : run_->is_ahead();
-  if (goes_on && last->thread == std::this_thread::get_id()) {
+  if (last != nullptr && last->may_be_waited_for() && last->kernel->context == context &&
+      last->thread == std::this_thread::get_id() && (run_ == nullptr || run_->is_ahead()))
     last->has_waited = true;
-    return;
-  }
-  make_all();
-  end_previous();
-  set_waiting(Waits::run, false);
+  else
+    end_run();
 }
 
 void Merger::forget_handles() {

@@ -50,8 +50,8 @@ public:
   bool take_copy(const CopyCall& copy);
   // Makes what waits. From any thread.
   void flush();
-  // The program is about to wait for all that runs.
-  void before_wait();
+  // The program is about to wait for all that runs in a context.
+  void before_wait(CUcontext context);
   // From now on nothing is put off: the program ends, or not all of its calls can be seen.
   void stop(const std::string& why);
 
@@ -72,6 +72,7 @@ private:
   void add();
   void make_groups();
   void make_all();
+  void end_run();
   bool look_at(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   [[nodiscard]] bool is_time();
   [[nodiscard]] bool are_entries_there(const Kernel& kernel);

@@ -101,6 +101,9 @@ struct Run {
   // Launches behind the last group that are made one by one.
   [[nodiscard]] unsigned singles() const { return singles_behind(*motion) + (is_apart ? 1 : 0); }
 
+  [[nodiscard]] bool may_be_waited_for() const {
+    return back.empty() && (length == 1 || is_waited);
+  }
   // A launch behind the last one is waited for, or is not, as those before.
   [[nodiscard]] bool waits_as_before() const { return length == 1 || has_waited == is_waited; }
   // One launch was waited for, and the next one is not: the run is that of the next one.

@@ -28,7 +28,9 @@ struct Waited : Stencil {
       test::step(launch, 1);
     };
   }
-  void wait() { engine.before_wait(); }
+  void wait(std::uintptr_t context = 1) {
+    engine.before_wait(reinterpret_cast<CUcontext>(context));
+  }
   void waited(unsigned count) {
     for (unsigned k = 0; k < count; ++k) {
       launch_once();
@@ -120,6 +122,14 @@ TEST(MergeWaited, AnotherThreadsWaitEndsTheRun) {
   Waited s;
   s.go_ahead();
   std::thread([&] { s.wait(); }).join();
+  EXPECT_EQ(Stencil::made(), "s");
+  s.expect_as_launched_singly();
+}
+
+TEST(MergeWaited, AnotherContextsWaitEndsTheRun) {
+  Waited s;
+  s.go_ahead();
+  s.wait(2);
   EXPECT_EQ(Stencil::made(), "s");
   s.expect_as_launched_singly();
 }
