@@ -2,11 +2,13 @@
 // takes from one launch to the next, as they come and made ahead (steps/merge.hpp).
 #pragma once
 
+#include "launch/median.hpp"
 #include "target/numbers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <limits>
+#include <cstddef>
 
 namespace ptxasw::launch {
 
@@ -22,23 +24,27 @@ public:
   void begin() { begun_ = Clock::now(); }
   // From there on the program has launched so many.
   void end(unsigned steps, bool were_ahead) {
-    const double each = std::chrono::duration<double, std::micro>(Clock::now() - begun_).count() /
-                        static_cast<double>(steps);
-    double& least = were_ahead ? ahead_ : singly_;
-    least = std::min(least, each);
-    if (were_ahead) ++groups_;
+    Last& last = were_ahead ? ahead_ : singly_;
+    last.times.at(last.count++ % last.times.size()) =
+        std::chrono::duration<double, std::micro>(Clock::now() - begun_).count() / steps;
   }
-  // False: so many groups have told that launches of their own are as fast.
+  // False: some groups have told that launches of their own are as fast.
   [[nodiscard]] bool pays() const {
-    return groups_ < enough || !(ahead_ > numbers::launch::merged_worth_it * singly_);
+    return ahead_.count < enough || singly_.count < enough ||
+           ahead_.usual() <= numbers::launch::merged_worth_it * singly_.usual();
   }
 
 private:
   static constexpr unsigned enough = 3;
+  struct Last {
+    std::array<double, 8> times{}; // microseconds of a step
+    std::size_t count = 0;
+    [[nodiscard]] double usual() const {
+      return median({times.begin(), times.begin() + std::min(count, times.size())});
+    }
+  };
   Clock::time_point begun_;
-  double singly_ = std::numeric_limits<double>::infinity(),
-         ahead_ = singly_; // microseconds of a step
-  unsigned groups_ = 0;
+  Last singly_, ahead_;
 };
 
 } // namespace ptxasw::launch

@@ -310,7 +310,10 @@ std::string Merger::why_not(const Run& run) const {
       !d.pointer_get_attribute || run.kernel->context == nullptr)
     return "this driver does not tell enough";
   if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
-  return unseen_caller();
+  if (!run.is_waited) return unseen_caller();
+  if (!d.stream_synchronize) return "this driver does not tell enough";
+  const std::string caller = unseen_caller();
+  return caller.empty() ? unseen_reader() : caller;
 }
 
 // Puts off the launch that was looked at.

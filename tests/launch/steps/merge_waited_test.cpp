@@ -197,6 +197,26 @@ TEST(MergeWaited, NotInMemoryThatOthersReach) {
   s.expect_as_launched_singly();
 }
 
+// Known for the process, so in one of its own.
+TEST(MergeWaited, NotWhereMemoryIsShared) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto share = [] {
+    Waited s;
+    s.go_ahead();
+    CUipcMemHandle handle;
+    EXPECT_EQ(cuIpcGetMemHandle(&handle, s.in), CUDA_SUCCESS);
+    s.engine.flush(); // as that call has this process' own launcher do
+    s.expect_as_launched_singly();
+    launched();
+    s.waited(40);
+    EXPECT_THAT(Stencil::made(), Not(HasSubstr("s5")));
+    s.engine.flush();
+    s.expect_as_launched_singly();
+    std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(share(), testing::ExitedWithCode(0), "");
+}
+
 TEST(MergeWaited, NothingWhileItIsCaptured) {
   Waited s;
   s.wait();
