@@ -125,7 +125,6 @@ void Merger::make_all() {
 // Does this launch follow the one before? It is that one now. False: it cannot be.
 bool Merger::look_at(const Kernel& kernel, Shape& shape, const Request& request,
                      const Launch& launch) {
-  if (is_previous_last_) previous_->begin_with_last();
   if (is_previous_last_ && previous_->waits_as_before() &&
       previous_->continues(kernel, request, launch)) {
     ++previous_->followed;

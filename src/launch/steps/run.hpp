@@ -106,13 +106,6 @@ struct Run {
   }
   // A launch behind the last one is waited for, or is not, as those before.
   [[nodiscard]] bool waits_as_before() const { return length == 1 || has_waited == is_waited; }
-  // One launch was waited for, and the next one is not: the run is that of the next one.
-  void begin_with_last() {
-    if (length != 2 || !is_waited || has_waited) return;
-    is_waited = false;
-    length = 1;
-    followed = 0;
-  }
   // One more has come.
   void goes_on() {
     if (++length == 2) is_waited = has_waited;
