@@ -29,7 +29,7 @@ struct Function {
   int most_threads = 1024, registers = 32;
   std::vector<std::size_t> parameters; // their sizes
   CUresult result = CUDA_SUCCESS;      // of launching it
-  bool is_loaded = true;               // false: a lazy driver says nothing about it
+  std::atomic<bool> is_loaded{true};   // false: a lazy driver says nothing about it
   double milliseconds = 1;             // as events tell
   std::function<void(const Launched&)> run;
 };
