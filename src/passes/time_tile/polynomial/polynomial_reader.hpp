@@ -120,6 +120,8 @@ private:
   static std::optional<bool> side_of(sym::Term condition, Reading& reading);
   [[nodiscard]] std::optional<IntegerPolynomial> chosen(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> divided_alike(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> masked(sym::Term t, Reading& reading) const;
+  [[nodiscard]] bool is_by_condition(sym::Term t) const;
   [[nodiscard]] std::optional<IntegerPolynomial> alike(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> remainder(sym::Term t, Reading& reading) const;
   // The number of a row and the place in it.
