@@ -144,6 +144,7 @@ IntegerPolynomial IntegerPolynomialReader::thread(unsigned axis) const {
 // place to place the number is that of the place less what was walked, of the first place nothing.
 // Of places row by row the place's own number, and y.
 bool IntegerPolynomialReader::is_part_of_thread(const IntegerPolynomial& value) const {
+  if (meaning_.in_line) return value == thread(0);
   for (unsigned axis = 0; axis < 3; ++axis) {
     const IntegerPolynomial block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
         blocks(Quantity{.number = axis, .of = Quantity::Of::blocks}), place = thread(axis);

@@ -50,6 +50,7 @@ struct Meaning {
   std::map<unsigned, unsigned> equal; // parts of parameters that are meant to be equal to others
   std::map<unsigned, std::uint32_t> loops; // by axis: with which threads walk along it
   std::map<unsigned, std::uint32_t> sizes; // of blocks, by axis, that the launch has to have
+  bool in_line = false; // that of x stands for the number of a thread of several axes
   // Sizes that the kernel asks the launch for.
   std::vector<LaunchSize> extents;
 };
