@@ -235,6 +235,29 @@ TEST(StepEntries, TakeAShapeThatStaysInRegisters) {
               HasSubstr("three axes, and its planes do not stay in registers"));
 }
 
+TEST(StepEntries, AreNotTooLong) {
+  const std::string text = golden_text("iterated2d");
+  const std::size_t store = text.find("\tst.global");
+  const std::size_t value = text.find('%', text.find(']', store));
+  const std::string name = text.substr(value, text.find(';', value) - value);
+  Options options;
+  options.steps_auto = true;
+  const auto steps_with = [&](unsigned more) {
+    std::string added;
+    for (unsigned n = 0; n < more; ++n)
+      added += fmt::format("\tmul.f32 {0}, {0}, {0};\n", name);
+    auto made = entries_of(std::string(text).insert(store, added), options);
+    return made.at("j2d5pt_f32");
+  };
+  const auto most = steps_with(0), some = steps_with(150), none = steps_with(4000);
+  ASSERT_FALSE(most.steps.empty());
+  ASSERT_FALSE(some.steps.empty());
+  EXPECT_EQ(most.steps[0].count, 9U);
+  EXPECT_LT(some.steps[0].count, 9U);
+  EXPECT_TRUE(none.steps.empty());
+  EXPECT_THAT(none.outcome, HasSubstr("an entry has too many instructions"));
+}
+
 TEST(StepEntries, AreNotForWhatIsNoStep) {
   Options options;
   options.steps = 3;

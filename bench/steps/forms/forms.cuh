@@ -117,3 +117,8 @@ inline dim3 cover(int nx, int ny, dim3 block) {
 }
 
 } // namespace forms
+
+// As programs do that look at each step, or used to.
+#ifdef WAIT_BEHIND_EACH_STEP
+#define swap(a, b) swap(a, b), cudaDeviceSynchronize()
+#endif

@@ -60,6 +60,12 @@ public:
     if (is_waiting(Waits::batch) && batcher_ != nullptr) batcher_->flush();
     if (is_waiting(Waits::front) && front_ != nullptr) front_->forget_all();
   }
+  // The program is about to wait for all that runs in a context; null: one that is not known.
+  void before_wait(CUcontext context) {
+    if (is_waiting(Waits::run) && merger_ != nullptr) merger_->before_wait(context);
+    if (is_waiting(Waits::batch) && batcher_ != nullptr) batcher_->flush();
+    if (is_waiting(Waits::front) && front_ != nullptr) front_->forget_all();
+  }
   // One with attributes, which is none of ours, for the report.
   void count_with_attributes() {
     if (settings_.report) with_attributes_.fetch_add(1, std::memory_order_relaxed);

@@ -2,6 +2,7 @@
 
 #include "launch/driver/hook_table.hpp"
 #include "launch/engine/engine.hpp"
+#include "launch/waiting/direct_calls.hpp"
 #include "launch/waiting/trampolines.hpp"
 
 #include <cstddef>
@@ -74,18 +75,32 @@ CUresult call_and_tell(unsigned hook, unsigned copy, const Tell& tell, Parameter
   return result;
 }
 
-template <unsigned copy> CUresult wait_for_context() {
-  return call_and_tell(synchronize, copy, [](Engine& launcher) { launcher.context_is_idle(); });
+CUcontext current_context() {
+  CUcontext current = nullptr;
+  const auto get = driver().ctx_get_current;
+  return get != nullptr && get(&current) == CUDA_SUCCESS ? current : nullptr;
 }
 
+// For all that runs in the context.
+template <class... Parameters>
+CUresult wait_for(CUcontext context, unsigned hook, unsigned copy, Parameters... parameters) {
+  auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  Engine* const launcher = engine();
+  if (launcher == nullptr) return real(parameters...);
+  if (is_waiting()) launcher->before_wait(context);
+  const CUresult result = real(parameters...);
+  if (result != CUDA_SUCCESS)
+    launcher->flush();
+  else if (context != nullptr && context == current_context())
+    launcher->context_is_idle();
+  return result;
+}
+template <unsigned copy> CUresult wait_for_current_context() {
+  return wait_for(current_context(), synchronize, copy);
+}
 template <unsigned copy> CUresult wait_for_this_context(CUcontext context) {
-  const auto tell = [context](Engine& launcher) {
-    CUcontext current = nullptr;
-    if (driver().ctx_get_current != nullptr && driver().ctx_get_current(&current) == CUDA_SUCCESS &&
-        current == context)
-      launcher.context_is_idle();
-  };
-  return call_and_tell(synchronize_2, copy, tell, context);
+  return wait_for(context, synchronize_2, copy, context);
 }
 
 // To the host, which waits for it: in the default stream, so behind all that is in blocking ones.
@@ -116,6 +131,16 @@ CUresult create_stream_of_part(CUstream* stream, CUgreenCtx part, unsigned flags
   return create_stream<stream_create_of_part, copy>(flags, stream, part, flags, priority);
 }
 
+// Memory is shared with another process, or with a library for graphics.
+template <unsigned hook, unsigned copy, class... Parameters>
+CUresult share(Parameters... parameters) {
+  auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
+  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  note_shared_memory();
+  if (Engine* const launcher = engine()) launcher->flush();
+  return real(parameters...);
+}
+
 template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
   auto* const real = real_of<CUresult(void*)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
@@ -138,6 +163,29 @@ void* handle_of(CUdevice device) {
   return reinterpret_cast<void*>(std::intptr_t{device});
 }
 
+template <unsigned hook, unsigned copy> void* made_share() {
+  constexpr unsigned number = hook - first_of_sharing;
+  using Address = CUdeviceptr;
+  using Handle = CUmemGenericAllocationHandle;
+  if constexpr (number == 0)
+    return pointer(share<hook, copy, CUipcMemHandle*, Address>);
+  else if constexpr (number == 1)
+    return pointer(share<hook, copy, Address*, CUipcMemHandle, unsigned>);
+  else if constexpr (number == 2)
+    return pointer(share<hook, copy, void*, Handle, CUmemAllocationHandleType, unsigned long long>);
+  else if constexpr (number == 3)
+    return pointer(share<hook, copy, Handle*, void*, CUmemAllocationHandleType>);
+  else if constexpr (number == 4)
+    return pointer(
+        share<hook, copy, void*, Address, std::size_t, CUmemRangeHandleType, unsigned long long>);
+  else if constexpr (number == 5)
+    return pointer(share<hook, copy, CUmemPoolPtrExportData*, Address>);
+  else if constexpr (number == 6)
+    return pointer(share<hook, copy, Address*, CUmemoryPool, CUmemPoolPtrExportData*>);
+  else
+    return pointer(share<hook, copy, CUexternalMemory*, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC*>);
+}
+
 template <unsigned hook, unsigned copy> void* made_call() {
   if constexpr (hook <= copy_any_async_thread)
     return pointer(copy_in_stream<hook, copy>);
@@ -146,7 +194,7 @@ template <unsigned hook, unsigned copy> void* made_call() {
   else if constexpr (hook <= cooperative_thread)
     return pointer(launch_cooperatively<hook, copy>);
   else if constexpr (hook == synchronize)
-    return pointer(wait_for_context<copy>);
+    return pointer(wait_for_current_context<copy>);
   else if constexpr (hook == synchronize_2)
     return pointer(wait_for_this_context<copy>);
   else if constexpr (hook == copy_to_host)
@@ -157,6 +205,8 @@ template <unsigned hook, unsigned copy> void* made_call() {
     return pointer(create_stream_with_priority<copy>);
   else if constexpr (hook == stream_create_of_part)
     return pointer(create_stream_of_part<copy>);
+  else if constexpr (hook >= first_of_sharing)
+    return made_share<hook, copy>();
   else
     return pointer(forget_and_call<hook, copy>);
 }
@@ -207,7 +257,7 @@ PTXASW_FORGETTING(cuDevicePrimaryCtxReset, CUdevice, 5)
 PTXASW_FORGETTING(cuDevicePrimaryCtxRelease, CUdevice, 6)
 
 PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize() {
-  return wait_for_context<exported>();
+  return wait_for_current_context<exported>();
 }
 PTXASW_EXPORT CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext context) {
   return wait_for_this_context<exported>(context);
@@ -226,6 +276,35 @@ PTXASW_EXPORT CUresult CUDAAPI cuGreenCtxStreamCreate(CUstream* stream, CUgreenC
                                                       unsigned flags, int priority) {
   return create_stream_of_part<exported>(stream, part, flags, priority);
 }
+
+#undef cuIpcOpenMemHandle
+#define PTXASW_SHARING(number, symbol, parameters, ...)                                            \
+  PTXASW_EXPORT CUresult CUDAAPI symbol parameters {                                               \
+    return share<first_of_sharing + number, exported>(__VA_ARGS__);                                \
+  }
+PTXASW_SHARING(0, cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr memory), handle, memory)
+PTXASW_SHARING(1, cuIpcOpenMemHandle_v2,
+               (CUdeviceptr * memory, CUipcMemHandle handle, unsigned flags), memory, handle, flags)
+PTXASW_SHARING(2, cuMemExportToShareableHandle,
+               (void* to, CUmemGenericAllocationHandle memory, CUmemAllocationHandleType type,
+                unsigned long long flags),
+               to, memory, type, flags)
+PTXASW_SHARING(3, cuMemImportFromShareableHandle,
+               (CUmemGenericAllocationHandle * memory, void* handle,
+                CUmemAllocationHandleType type),
+               memory, handle, type)
+PTXASW_SHARING(4, cuMemGetHandleForAddressRange,
+               (void* handle, CUdeviceptr memory, std::size_t bytes, CUmemRangeHandleType type,
+                unsigned long long flags),
+               handle, memory, bytes, type, flags)
+PTXASW_SHARING(5, cuMemPoolExportPointer, (CUmemPoolPtrExportData * to, CUdeviceptr memory), to,
+               memory)
+PTXASW_SHARING(6, cuMemPoolImportPointer,
+               (CUdeviceptr * memory, CUmemoryPool pool, CUmemPoolPtrExportData* from), memory,
+               pool, from)
+PTXASW_SHARING(7, cuImportExternalMemory,
+               (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* from), memory,
+               from)
 
 #define PTXASW_COOPERATIVE(symbol, hook)                                                           \
   PTXASW_EXPORT CUresult CUDAAPI symbol(CUfunction f, unsigned gx, unsigned gy, unsigned gz,       \

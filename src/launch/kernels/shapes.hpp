@@ -6,6 +6,7 @@
 #include "launch/driver/request.hpp"
 #include "launch/kernels/period.hpp"
 #include "launch/kernels/step_times.hpp"
+#include "launch/kernels/waited_steps.hpp"
 #include "target/numbers.hpp"
 
 #include <array>
@@ -68,6 +69,7 @@ struct alignas(64) Shape {
   unsigned trigger_count = numbers::launch::first_needed;
   Period period;
   StepTimes step_times;
+  WaitedSteps waited;
   unsigned quiet = numbers::launch::quiet;
   std::string steps_key; // under which what was found out is kept (decisions.hpp); empty: it is not
   // What a step wrote is copied to where it reads from: seen once; and less than it reads.

@@ -207,6 +207,7 @@ void RunMaker::leave_alone(Run& run) {
 
 void RunMaker::make_all(Run& run) {
   const InContext context(run.kernel->context);
+  if (run.is_ahead()) return make_again(run);
   if (run.whole() >= run.fewest()) fit(run);
   if (check_ != nullptr && run.waiting > 2)
     make_checked(run);
@@ -214,6 +215,37 @@ void RunMaker::make_all(Run& run) {
     make_rest(run);
   if (run.scratch != 0) scratch_.done(run.scratch, run.request.stream);
   run.is_filled = false; // somebody else may have it from now on
+}
+
+bool RunMaker::make_ahead(Run& run, unsigned most) {
+  if (check_ != nullptr || run.motion->rotation || !run.back.empty() || !fit(run)) return false;
+  const auto found = std::ranges::find_if(
+      run.entries, [&](const RunEntry& entry) { return entry.launches <= most; });
+  if (found == run.entries.end()) return false;
+  if (!launch_entry(run, *found, false, nullptr)) {
+    run.back_off("its steps do not launch");
+    return false;
+  }
+  run.groups += found->launches / found->count;
+  run.next = (run.next + found->launches) % run.kinds();
+  run.asked = 1;
+  run.ahead = found->launches - 1;
+  return true;
+}
+
+// Somebody may look at memory: it becomes what the launches so far leave. The entry read one array
+// and wrote the other one, so the first is as it was in front of it, and single launches from there
+// write all of the second one, and then of the first. The program has waited for them; so what it
+// calls next finds them done.
+void RunMaker::make_again(Run& run) const {
+  const unsigned launches = run.asked + run.ahead;
+  run.next = (run.next + (run.kinds() - 1) * launches) % run.kinds(); // - launches
+  run.waiting = run.asked;
+  run.asked = run.ahead = 0;
+  while (run.waiting > 0)
+    make_single(run);
+  const Relaxed relaxed;
+  driver().stream_synchronize(run.request.stream);
 }
 
 // Singly and merged on copies of memory, then as the program asked.

@@ -31,6 +31,9 @@ public:
   Next make_groups(Run& run);
   // All that waits.
   void make_all(Run& run);
+  // As many steps as an entry can do, and `most` at most, of which the program has launched the
+  // first one. False: none can.
+  bool make_ahead(Run& run, unsigned most);
 
 private:
   bool fit(Run& run);
@@ -41,6 +44,7 @@ private:
   static void leave_alone(Run& run);
   void make_checked(Run& run) const;
   void make_rest(Run& run) const;
+  void make_again(Run& run) const;
   void make_group(Run& run, const RunEntry& entry) const;
   void make_single(Run& run) const;
   void make_copies(const Run& run, std::size_t count) const;

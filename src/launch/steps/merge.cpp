@@ -49,8 +49,11 @@ bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
                   const Launch& launch) {
   const Turn::Holder turn(turn_);
   if (!turn) return false;
-  if (run_ != nullptr && run_->continues(kernel, request, launch)) {
-    add();
+  if (run_ != nullptr && run_->waits_as_before() && run_->continues(kernel, request, launch)) {
+    if (!run_->is_ahead())
+      add();
+    else if (!take_ahead())
+      return false;
   } else {
     make_all();
     if (!look_at(kernel, shape, request, launch)) return false;
@@ -67,7 +70,7 @@ bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
 void Merger::add() {
   ++run_->waiting;
   ++run_->taken;
-  ++run_->length;
+  run_->goes_on();
   run_->copied = 0;
   if (run_->back.empty()) make_groups(); // or else behind the copies that belong to it
 }
@@ -92,13 +95,12 @@ bool Merger::take_copy(const CopyCall& copy) {
     return true;
   }
   if (run_ != nullptr && run_->length == 1) go_on_as_they_come();
-  if (run_ == nullptr && is_previous_last_ && previous_->copies_back(copy)) {
+  if (run_ == nullptr && is_previous_last_ && !previous_->has_waited &&
+      previous_->copies_back(copy)) {
     previous_->shape->copies_back = true;
     return false;
   }
-  make_all();
-  end_previous();
-  set_waiting(Waits::run, false);
+  end_run();
   return false;
 }
 
@@ -113,6 +115,7 @@ void Merger::go_on_as_they_come(bool is_timed) {
 
 void Merger::make_all() {
   if (run_ == nullptr) return;
+  if (run_->is_ahead()) learn_of_ahead(*run_);
   maker_.make_all(*run_);
   learn(*run_);
   run_.reset();
@@ -122,13 +125,16 @@ void Merger::make_all() {
 // Does this launch follow the one before? It is that one now. False: it cannot be.
 bool Merger::look_at(const Kernel& kernel, Shape& shape, const Request& request,
                      const Launch& launch) {
-  if (is_previous_last_ && previous_->continues(kernel, request, launch)) {
+  if (is_previous_last_ && previous_->waits_as_before() &&
+      previous_->continues(kernel, request, launch)) {
     ++previous_->followed;
-    ++previous_->length;
+    previous_->goes_on();
     previous_->copied = 0;
     time_singles();
     shape.mismatches.store(0, std::memory_order_relaxed);
-    if (previous_->followed >= numbers::launch::load_behind) load_entries(kernel);
+    if (previous_->followed >= numbers::launch::load_behind ||
+        (previous_->is_waited && 2 * previous_->followed >= shape.waited.needed))
+      load_entries(kernel);
     return true;
   }
   shape.mismatches.fetch_add(1, std::memory_order_relaxed);
@@ -154,6 +160,10 @@ void Merger::begin_period(Run& run) const {
 // nobody knows: it may be over soon.
 void Merger::time_singles() {
   const Run& run = *previous_;
+  if (run.is_waited) {
+    if (run.followed > 1) run.shape->waited.end(1, false);
+    return run.shape->waited.begin();
+  }
   StepTimes& times = run.shape->step_times;
   const unsigned expected = run.shape->period.expected();
   unsigned first = 1, steps = StepTimes::single_steps;
@@ -185,6 +195,7 @@ void Merger::end_previous() {
 // What the run that has ended teaches about the next one.
 void Merger::learn(Run& run) {
   Shape& shape = *run.shape;
+  if (run.length > 1) shape.waited.is_usual = run.is_waited;
   shape.merged += run.groups == 0 ? 0 : run.taken;
   shape.groups += run.groups;
   if (run.taken > 1) shape.mismatches = 0;
@@ -195,6 +206,15 @@ void Merger::learn(Run& run) {
   if (run.taken == 0 || (run.expected != 0 && !wasted)) return;
   const bool pays = run.groups != 0 && run.length >= least_run;
   shape.trigger_count = pays ? 0 : std::clamp(2 * shape.trigger_count, least_needed, most_needed);
+}
+
+// Some are launched once more, what was made ahead of them was in vain: worth it in long runs.
+void Merger::learn_of_ahead(Run& run) {
+  WaitedSteps& waited = run.shape->waited;
+  const bool is_long = run.taken >= 8 * run.fewest();
+  waited.needed = is_long ? numbers::launch::waited_needed
+                          : std::min(2 * waited.needed, numbers::launch::most_quiet);
+  run.taken -= run.asked;
 }
 
 // Runs of the length that is expected gain nothing, or are not merged yet: some launches are not
@@ -234,7 +254,8 @@ bool Merger::is_time() {
   const unsigned first = !run.back.empty() || shape.copies_back ? 1 : 0;
   const unsigned expected = shape.period.expected();
   run.expected = expected < run.length ? 0 : expected;
-  if (!shape.launched || (run.length == 1 && first != 0)) return false;
+  if (!shape.launched || (run.length == 1 && (first != 0 || shape.waited.is_usual))) return false;
+  if (run.is_waited) return is_time_to_go_ahead();
   if (run.is_timed)
     return run.followed > StepTimes::single_steps &&
            (run.expected == 0 || run.left() + 1 >= run.fewest());
@@ -242,6 +263,18 @@ bool Merger::is_time() {
     return run.followed >= std::max(first, shape.trigger_count) && are_entries_there(*run.kernel);
   return run.followed == first && run.expected - first >= run.fewest() &&
          is_expected_to_pay(run, first) && are_entries_there(*run.kernel);
+}
+
+// Where the program waits behind each launch.
+bool Merger::is_time_to_go_ahead() {
+  Run& run = *previous_;
+  const Shape& shape = *run.shape;
+  const Period& period = shape.period;
+  if (run.expected != 0 &&
+      (run.left() < run.fewest() || period.is_left_alone() || !period.merges()))
+    return false;
+  return run.followed >= (run.expected != 0 ? 1 : shape.waited.needed) &&
+         are_entries_there(*run.kernel);
 }
 
 // Of a run whose length is known.
@@ -276,7 +309,10 @@ std::string Merger::why_not(const Run& run) const {
       !d.pointer_get_attribute || run.kernel->context == nullptr)
     return "this driver does not tell enough";
   if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
-  return unseen_caller();
+  if (!run.is_waited) return unseen_caller();
+  if (!d.stream_synchronize) return "this driver does not tell enough";
+  const std::string caller = unseen_caller();
+  return caller.empty() ? unseen_reader() : caller;
 }
 
 // Puts off the launch that was looked at.
@@ -296,6 +332,7 @@ bool Merger::start(const Launch& launch) {
   is_previous_last_ = false;
   run_->is_timed = false;
   run_->launch = launch.copy();
+  if (run_->is_waited) return go_ahead();
   run_->waiting = 1;
   ++run_->taken;
   set_waiting(Waits::run, true);
@@ -303,14 +340,72 @@ bool Merger::start(const Launch& launch) {
   return true;
 }
 
+// The launch that was looked at, and more behind it. False: it is made as it comes, and behind it
+// memory is as it should be.
+bool Merger::go_ahead() {
+  Run& run = *run_;
+  const unsigned most = run.expected == 0 ? most_steps : run.expected - run.length;
+  if (maker_.make_ahead(run, most)) {
+    ++run.taken;
+    set_waiting(Waits::run, true);
+    return true;
+  }
+  as_they_come();
+  return false;
+}
+
+void Merger::as_they_come() {
+  previous_ = std::move(run_);
+  previous_->asked = previous_->ahead = previous_->followed = 0;
+}
+
+// The launch is one of those that were made ahead, or the next one.
+bool Merger::take_ahead() {
+  Run& run = *run_;
+  run.goes_on();
+  if (run.ahead != 0) {
+    --run.ahead;
+    ++run.asked;
+    ++run.taken;
+    return true;
+  }
+  WaitedSteps& waited = run.shape->waited;
+  waited.end(run.asked, true);
+  waited.begin();
+  run.expected = run.expected < run.length ? 0 : run.expected;
+  const bool pays = waited.pays();
+  if (!pays) log("%s: launches of their own are as fast", run.kernel->name.c_str());
+  run.shape->is_merging_slow = !pays;
+  if (pays && go_ahead()) return true;
+  if (run_ != nullptr) as_they_come();
+  made_as_it_came();
+  return false;
+}
+
 // --- Who ends a run ------------------------------------------------------------------------------
 
 void Merger::flush() {
   const Turn::Holder turn(turn_);
-  if (!turn) return; // a tool asks, within a call that makes what waits
+  if (turn) end_run(); // or a tool asks, within a call that makes what waits
+}
+
+void Merger::end_run() {
   make_all();
   end_previous();
   set_waiting(Waits::run, false);
+}
+
+// What was made ahead is waited for with the rest. Behind the first launch of a run, or behind
+// each, the next one follows all the same.
+void Merger::before_wait(CUcontext context) {
+  const Turn::Holder turn(turn_);
+  if (!turn) return;
+  Run* const last = run_ != nullptr ? run_.get() : is_previous_last_ ? previous_.get() : nullptr;
+  if (last != nullptr && last->may_be_waited_for() && last->kernel->context == context &&
+      last->thread == std::this_thread::get_id() && (run_ == nullptr || run_->is_ahead()))
+    last->has_waited = true;
+  else
+    end_run();
 }
 
 void Merger::forget_handles() {
@@ -327,7 +422,7 @@ void Merger::stop(const std::string& why) {
 // Whether a run still waits.
 bool Merger::look() {
   const Turn::Holder turn(turn_);
-  if (!turn || run_ == nullptr) return false;
+  if (!turn || run_ == nullptr || run_->is_ahead()) return false;
   if (std::chrono::steady_clock::now() - last_taken_ >= longest_wait_) make_all();
   return run_ != nullptr;
 }

@@ -50,6 +50,8 @@ public:
   bool take_copy(const CopyCall& copy);
   // Makes what waits. From any thread.
   void flush();
+  // The program is about to wait for all that runs in a context.
+  void before_wait(CUcontext context);
   // From now on nothing is put off: the program ends, or not all of its calls can be seen.
   void stop(const std::string& why);
 
@@ -70,13 +72,19 @@ private:
   void add();
   void make_groups();
   void make_all();
+  void end_run();
   bool look_at(const Kernel& kernel, Shape& shape, const Request& request, const Launch& launch);
   [[nodiscard]] bool is_time();
   [[nodiscard]] bool are_entries_there(const Kernel& kernel);
   [[nodiscard]] static bool is_expected_to_pay(Run& run, unsigned first);
+  [[nodiscard]] bool is_time_to_go_ahead();
   bool start(const Launch& launch);
+  bool go_ahead();
+  void as_they_come();
+  bool take_ahead();
   void go_on_as_they_come(bool is_timed = false);
   static void learn(Run& run);
+  static void learn_of_ahead(Run& run);
   static void leave_quiet(Run& run, unsigned before);
   void begin_period(Run& run) const;
   void time_singles();

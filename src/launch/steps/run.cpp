@@ -21,7 +21,8 @@ bool Run::begin(const Kernel& its_kernel, Shape& its_shape, const Request& first
   next = waiting = followed = 0;
   expected = taken = groups = since_single = 0;
   length = 1;
-  is_timed = false;
+  is_timed = has_waited = is_waited = false;
+  asked = ahead = 0;
   back.clear();
   copied = 0;
   launch.reset();
@@ -125,7 +126,7 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
   const contract::StepLaunch behind{other.grid, other.block, parameters, other.shared};
   if (!back.empty())
     return copied == back.size() && is_same(step(0), behind, kernel->contract.places);
-  const unsigned last = (next + waiting + kinds() - 1) % kinds();
+  const unsigned last = (next + waiting + (kinds() - 1) * (ahead + 1)) % kinds(); // - ahead - 1
   if (contract::follows(kernel->contract, *motion, step(last), behind)) return true;
   if (followed != 0 || taken > 1) return false;
   // Only one launch was seen, whose parameters are the first set.

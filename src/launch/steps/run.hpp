@@ -69,6 +69,9 @@ struct Run {
   unsigned followed = 0; // launches made as they came that followed the one before, in a row
   unsigned length = 0;   // launches so far, however they were made
 
+  // The program waited for the device behind the last launch; and behind each one before that.
+  bool has_waited = false, is_waited = false;
+
   // Once launches are put off.
   std::unique_ptr<const Launch> launch;
   bool is_fitted = false;        // it was asked which entries can do it:
@@ -82,6 +85,10 @@ struct Run {
   unsigned expected = 0; // launches that it will have, as those before had; 0: not known
   bool is_timed = false; // behind a group, some are made as they come to be timed
   unsigned taken = 0, groups = 0;
+  // Of steps that were made ahead by one entry: those that the program has launched, and those that
+  // it has not. Where it waits for each none is put off.
+  unsigned asked = 0, ahead = 0;
+  [[nodiscard]] bool is_ahead() const { return asked != 0; }
   unsigned since_single = 0; // steps made since all memory was as it should be
 
   // Of those that are expected, that were not made.
@@ -93,6 +100,17 @@ struct Run {
   [[nodiscard]] unsigned whole() const { return copied < back.size() ? waiting - 1 : waiting; }
   // Launches behind the last group that are made one by one.
   [[nodiscard]] unsigned singles() const { return singles_behind(*motion) + (is_apart ? 1 : 0); }
+
+  [[nodiscard]] bool may_be_waited_for() const {
+    return back.empty() && (length == 1 || is_waited);
+  }
+  // A launch behind the last one is waited for, or is not, as those before.
+  [[nodiscard]] bool waits_as_before() const { return length == 1 || has_waited == is_waited; }
+  // One more has come.
+  void goes_on() {
+    if (++length == 2) is_waited = has_waited;
+    has_waited = false;
+  }
 
 private:
   [[nodiscard]] bool brings_back(const CopyCall& call, const contract::Swap& swap) const;

@@ -4,7 +4,9 @@
 #include "launch/driver/hook_table.hpp"
 #include "launch/waiting/trampolines.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -94,20 +96,66 @@ int count_loads(dl_phdr_info* info, std::size_t, void* result) {
   return 1;
 }
 
+// What `look` finds in the files that are loaded. Looked for again where there are others.
+class Finding {
+public:
+  std::string of(int (*look)(dl_phdr_info*, std::size_t, void*)) {
+    unsigned long long loads = 0;
+    ::dl_iterate_phdr(count_loads, &loads);
+    const std::lock_guard lock(mutex_);
+    if (loads != looked_at_ && found_.empty()) {
+      ::dl_iterate_phdr(look, &found_);
+      looked_at_ = loads;
+    }
+    return found_;
+  }
+
+private:
+  std::mutex mutex_;
+  unsigned long long looked_at_ = 0;
+  std::string found_;
+};
+
+std::atomic<bool>& is_memory_shared() {
+  static std::atomic<bool> shared{false};
+  return shared;
+}
+
+// Libraries by which network cards and others reach memory of the device.
+int look_for_reader(dl_phdr_info* info, std::size_t, void* result) {
+  constexpr std::array libraries{
+      std::string_view("libibverbs"),      std::string_view("libmpi"),
+      std::string_view("libpmpi"),         std::string_view("libuct"),
+      std::string_view("libucp"),          std::string_view("libfabric"),
+      std::string_view("libefa"),          std::string_view("libpsm"),
+      std::string_view("libnvshmem"),      std::string_view("libgdrapi"),
+      std::string_view("libcufile"),       std::string_view("libvulkan"),
+      std::string_view("libnvoptix"),      std::string_view("libnvcuvid"),
+      std::string_view("libnvidia-encode")};
+  const std::string_view file = info->dlpi_name == nullptr ? "" : info->dlpi_name,
+                         name = file.substr(file.rfind('/') + 1);
+  if (std::ranges::none_of(libraries,
+                           [&](std::string_view begin) { return name.starts_with(begin); }))
+    return 0;
+  *static_cast<std::string*>(result) = std::string(name) + " may reach memory of the device";
+  return 1;
+}
+
 } // namespace
 
 std::string unseen_caller() {
-  static std::mutex mutex;
-  static unsigned long long looked_at = 0;
-  static std::string found;
-  unsigned long long loads = 0;
-  ::dl_iterate_phdr(count_loads, &loads);
-  const std::lock_guard lock(mutex);
-  if (loads != looked_at && found.empty()) {
-    ::dl_iterate_phdr(look, &found);
-    looked_at = loads;
-  }
-  return found;
+  static Finding finding;
+  return finding.of(look);
+}
+
+std::string unseen_reader() {
+  static Finding finding;
+  return is_memory_shared().load(std::memory_order_acquire) ? "memory is shared with others"
+                                                            : finding.of(look_for_reader);
+}
+
+void note_shared_memory() {
+  is_memory_shared().store(true, std::memory_order_release);
 }
 
 } // namespace ptxasw::launch

@@ -11,4 +11,10 @@ namespace ptxasw::launch {
 // the meantime.
 [[nodiscard]] std::string unseen_caller();
 
+// Empty, or who may read or write memory of the device without any call of the driver's: a network
+// card, a video encoder, another process. What the program has waited for has to be there for them.
+[[nodiscard]] std::string unseen_reader();
+// From now on there is one.
+void note_shared_memory();
+
 } // namespace ptxasw::launch

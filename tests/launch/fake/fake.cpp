@@ -316,7 +316,12 @@ CUresult cuMemFree_v2(CUdeviceptr at) {
 CUresult cuStreamQuery(CUstream) {
   return state().streams_end ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
+CUresult cuIpcGetMemHandle(CUipcMemHandle*, CUdeviceptr) {
+  count("cuIpcGetMemHandle");
+  return CUDA_SUCCESS;
+}
 CUresult cuStreamSynchronize(CUstream) {
+  count("cuStreamSynchronize");
   return CUDA_SUCCESS;
 }
 CUresult cuEventCreate(CUevent* event, unsigned) {

@@ -13,7 +13,7 @@ namespace ptxasw::passes {
 namespace {
 
 using numbers::steps::many_values;
-using numbers::steps::most_stack;
+using numbers::steps::most_instructions, numbers::steps::most_stack;
 
 struct StepKind {
   bool near = false, narrow = false; // radius 1; one word an element
@@ -172,6 +172,10 @@ StepTile tile_of(const StepPlan& plan, const StepShape& shape) {
   tile.before = beside(tile.reads_before);
   tile.behind = beside(tile.reads_behind);
   return tile;
+}
+
+bool is_too_long(std::string_view text) {
+  return std::ranges::count(text, ';') > most_instructions;
 }
 
 bool stays_in_registers(const Usage& usage) {
