@@ -159,6 +159,15 @@ struct Steps {
   // Blocks in one line are rows, %ctaid.x the number of one and %tid.x a place in it: the launch
   // counts as one of as many threads along x as a block has, and along y as there are blocks.
   bool by_block = false;
+  // The threads of several axes are numbered one behind the other, in all blocks: the launch counts
+  // as one of so many along x. Which axes it has beside x: those that are not said have one block,
+  // or one thread.
+  struct InLine {
+    bool blocks = false, threads = false; // along y
+    [[nodiscard]] bool any() const { return blocks || threads; }
+    friend bool operator==(const InLine&, const InLine&) = default;
+  };
+  InLine in_line;
   std::array<unsigned, 3> block{1, 1, 1};
   // Threads of the original launch whose work one block does: what the grid is divided by, in
   // threads, rounded up.

@@ -88,6 +88,8 @@ Json json_of(const Steps& steps, const Steps* before) {
   if (steps.waits) made["waits"] = true;
   if (steps.is_told) made["told"] = true;
   if (steps.by_block) made["by_block"] = true;
+  if (steps.in_line.blocks) made["blocks_in_line"] = true;
+  if (steps.in_line.threads) made["threads_in_line"] = true;
   if (const auto& rotation = steps.rotation)
     made["rotate"] = {contract::to_word(rotation->old), contract::to_word(rotation->now),
                       contract::to_word(rotation->next)};
@@ -276,6 +278,7 @@ private:
                .waits = flag(from, "waits"),
                .is_told = flag(from, "told"),
                .by_block = flag(from, "by_block"),
+               .in_line = {flag(from, "blocks_in_line"), flag(from, "threads_in_line")},
                .block = read_.sizes(from, "block"),
                .covers = read_.sizes(from, "covers")};
     if (JsonReader::has(from, "blocks_each"))

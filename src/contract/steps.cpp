@@ -38,6 +38,18 @@ bool count_by_block(Quantities& quantities, const StepLaunch& launch) {
   return true;
 }
 
+// All of them, one behind the other; or why not.
+std::string count_in_line(Quantities& quantities, const Steps::InLine& in_line,
+                          const StepLaunch& launch) {
+  const bool is_line = quantities.threads[2] == 1 && (in_line.blocks || launch.grid[1] == 1) &&
+                       (in_line.threads || launch.block[1] == 1);
+  if (!is_line) return "its threads are no line";
+  const std::uint64_t all = quantities.threads[0] * quantities.threads[1]; // below 2^62
+  if (all > most_threads) return "the grid is too large";
+  quantities.threads = {all, 1, 1};
+  return {};
+}
+
 } // namespace
 
 bool overlap(const TouchedRange& a, const TouchedRange& b) {
@@ -49,6 +61,9 @@ tl::expected<FittedSteps, std::string> fit(const Contract& contract, const Steps
   auto known = quantities_of(contract.places, launch);
   if (!known) return refused(known.error());
   if (steps.by_block && !count_by_block(*known, launch)) return refused("its blocks are no rows");
+  if (steps.in_line.any())
+    if (std::string why = count_in_line(*known, steps.in_line, launch); !why.empty())
+      return refused(std::move(why));
   const Quantities& quantities = *known;
   FittedSteps made{.block = steps.block, .threads = {0, 0, 0, steps.count}};
   for (std::size_t axis = 0; axis < 3; ++axis) {

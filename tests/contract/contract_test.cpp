@@ -44,7 +44,10 @@ Contract example() {
                      .blocks_each = 4,
                      .conditions = {{*to_expression("p4s32,-1,+,tx,min"), "it is small"}},
                      .touched = {{0, true, *to_expression("0"), *to_expression("p4s32,4,*")}}},
-                    {.entry = "_Z6jacobiPf__ptxasw_steps3", .count = 3, .swaps = {{0, 1}}}}};
+                    {.entry = "_Z6jacobiPf__ptxasw_steps3",
+                     .count = 3,
+                     .swaps = {{0, 1}},
+                     .in_line = {.threads = true}}}};
 }
 
 // With the checksum that fits it.

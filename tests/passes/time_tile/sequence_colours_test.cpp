@@ -43,6 +43,12 @@ Program clamped(unsigned nx, unsigned ny) {
 Program columns(unsigned nx, unsigned ny) {
   return in_turn("columns", nx, ny);
 }
+Program parted(unsigned nx, unsigned ny) {
+  return in_turn("parted", nx, ny);
+}
+Program told_apart(unsigned nx, unsigned ny) {
+  return in_turn("told_apart", nx, ny);
+}
 Program kernels_of_two(unsigned nx, unsigned ny) {
   const auto launch = [&](const char* kernel) {
     return StageLaunch{
@@ -57,12 +63,12 @@ TEST_P(Colours, LeaveTheSame) {
   test::expect_the_same(GetParam(), kernels(), "colours", {{3, 3}, {5, 6}, {33, 17}, {70, 64}});
 }
 
-INSTANTIATE_TEST_SUITE_P(T, Colours,
-                         ::testing::Values(SequenceRow{"relax", relax},
-                                           SequenceRow{"clamped", clamped},
-                                           SequenceRow{"columns", columns},
-                                           SequenceRow{"two", kernels_of_two}),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    T, Colours,
+    ::testing::Values(SequenceRow{"relax", relax}, SequenceRow{"clamped", clamped},
+                      SequenceRow{"columns", columns}, SequenceRow{"parted", parted},
+                      SequenceRow{"told_apart", told_apart}, SequenceRow{"two", kernels_of_two}),
+    [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ColoursRefused, SayWhy) {
   const auto refusal = [](Program made) {
@@ -70,10 +76,10 @@ TEST(ColoursRefused, SayWhy) {
                         {.count = 2, .rows = 8})
         .plan.refused.text;
   };
-  EXPECT_THAT(refusal(in_turn("diagonal", 20, 20)), HasSubstr("reads what the step writes"));
-  EXPECT_THAT(refusal(in_turn("third", 20, 20)), HasSubstr("reads what the step writes"));
-  EXPECT_THAT(refusal(in_turn("other", 20, 20)), HasSubstr("reads what the step writes"));
-  EXPECT_THAT(refusal(in_turn("scaled", 20, 20)), HasSubstr("reads what the step writes"));
+  for (const char* kernel : {"diagonal", "third", "other", "scaled", "overlapping", "of_two",
+                             "of_columns", "parted_thirds"})
+    EXPECT_THAT(refusal(in_turn(kernel, 20, 20)), HasSubstr("reads what the step writes"))
+        << kernel;
   Program told = kernels_of_two(20, 20);
   for (StageLaunch& stage : told.stages)
     stage.kernel = "told";

@@ -154,6 +154,7 @@ contract::Steps StepFrame::made_contract() const {
   made.count = shape_.count;
   made.rotation = plan_.rotation;
   made.by_block = plan_.by_block;
+  made.in_line = plan_.in_line;
   if (!plan_.rotation)
     for (const StepArray& array : plan_.arrays)
       if (plan_.is_first_field(array)) made.swaps.push_back({array.in, array.out});

@@ -264,6 +264,7 @@ StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget,
     return;
   }
   if (!is_plain) return;
+  joined_ = join_guards(this->kernel(), budget);
   if (!this->kernel().loops.loops.empty() && !find_step(this->kernel()).refused.empty())
     enough_ = with_enough_threads(this->kernel(), budget);
   if (enough_) {
@@ -283,6 +284,7 @@ emulator::Kernel& StepKernel::kernel() {
   if (untiled_) return untiled_->kernel;
   if (swept_.module) return swept_.kernel;
   if (chosen_.module) return chosen_.kernel;
+  if (joined_) return joined_->other.kernel;
   if (unrolled_.module) return unrolled_.kernel;
   return without_barriers_ ? without_barriers_->kernel : kernel_;
 }

@@ -9,6 +9,7 @@
 #include "passes/time_tile/other_kernel/chosen_loads.hpp"
 #include "passes/time_tile/other_kernel/enough_threads.hpp"
 #include "passes/time_tile/other_kernel/idle_barriers.hpp"
+#include "passes/time_tile/other_kernel/joined_guards.hpp"
 #include "passes/time_tile/other_kernel/sweep.hpp"
 #include "passes/time_tile/other_kernel/unroll.hpp"
 #include "passes/time_tile/step/step.hpp"
@@ -33,8 +34,9 @@ Untiled untile(const emulator::Kernel& kernel, const emulator::Budget& budget = 
                std::span<const BlockShape> shapes = {});
 
 // A kernel as steps are looked for in it: without barriers at which nothing is handed on, without
-// loops of a known length, without loads of which data choose the address, with threads in the
-// place of a loop over places, with one place for each thread, and without a tile.
+// loops of a known length, without guards of several ways, without loads of which data choose the
+// address, with threads in the place of a loop over places, with one place for each thread, and
+// without a tile.
 class StepKernel {
 public:
   explicit StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget = {},
@@ -50,6 +52,7 @@ private:
   Why refused_;
   std::optional<OtherKernel> without_barriers_;
   Unrolled unrolled_;
+  std::optional<JoinedGuards> joined_;
   ChosenLoads chosen_;
   Swept swept_;
   std::optional<Untiled> untiled_;

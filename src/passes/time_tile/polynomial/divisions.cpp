@@ -128,7 +128,8 @@ struct IntegerPolynomialReader::Multiple {
 };
 
 // a % n is a - (k-1)*n, or a - k*n: whichever is at least 0 and less than n. Which one that is a
-// comparison with k*n decides; that it is, is a condition.
+// comparison with k*n decides; that it is, is a condition. (Where k is 1 who asks says that a is
+// not too small.)
 std::optional<IntegerPolynomialReader::Divided>
 IntegerPolynomialReader::next_to(const Multiple& multiple, Reading& reading) const {
   const auto& [a, n, value, by, times, is_signed] = multiple;
@@ -163,11 +164,17 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::remainder(Term t,
   if (!by) return std::nullopt;
   const bool is_signed = c_.kind(t) == Kind::srem;
   const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
-  auto divided = next_to(
-      {a, n, *value, *by, static_cast<Number>(next_multiple(*value, *by)), is_signed}, reading);
+  const auto times = static_cast<Number>(next_multiple(*value, *by));
+  auto divided = next_to({a, n, *value, *by, times, is_signed}, reading);
   if (!divided) return std::nullopt;
-  for (const IntegerPolynomial& number : {*value, *by})
+  // What is compared is what the machine compares. With a sign what is not below a multiple is not
+  // negative either; of -n < a < n the rest is a.
+  for (const IntegerPolynomial& number : {*by, *by * IntegerPolynomial(times)})
     reading.ranges.push_back({number, 0, end - 1});
+  reading.ranges.push_back({*value, is_signed ? -end : 0, end - 1});
+  if (is_signed && divided->quotient.is_zero())
+    reading.ranges.push_back(
+        {*value + *by, 1, 2 * end, "what is taken modulo a size is not next to it"});
   return std::move(divided->rest);
 }
 

@@ -55,6 +55,7 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::read(Term t, Reading& 
     if (c_.low(t) != 0) return bits_of(t, reading);
     return read(c_.args(t)[0], reading);
   case Kind::ite: return chosen(t, reading);
+  case Kind::and_: return masked(t, reading);
   case Kind::udiv:
   case Kind::sdiv: {
     auto divided = by_row(t, reading);
@@ -143,6 +144,7 @@ IntegerPolynomial IntegerPolynomialReader::thread(unsigned axis) const {
 // place to place the number is that of the place less what was walked, of the first place nothing.
 // Of places row by row the place's own number, and y.
 bool IntegerPolynomialReader::is_part_of_thread(const IntegerPolynomial& value) const {
+  if (meaning_.in_line) return value == thread(0);
   for (unsigned axis = 0; axis < 3; ++axis) {
     const IntegerPolynomial block(Quantity{.number = axis, .of = Quantity::Of::block_number}),
         blocks(Quantity{.number = axis, .of = Quantity::Of::blocks}), place = thread(axis);
@@ -214,6 +216,33 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::chosen(Term t, Reading
   if (auto same = alike(t, reading)) return same;
   const auto side = side_of(condition, reading);
   return side ? read(c_.args(t)[*side ? 1 : 2], reading) : std::nullopt;
+}
+
+// A number of which all bits are left, or none, as compilers write c ? n : 0: a mask is 0 or -1 by
+// a condition. All is modulo 2^width.
+std::optional<IntegerPolynomial> IntegerPolynomialReader::masked(Term t, Reading& reading) const {
+  const std::vector<Term> parts(c_.args(t).begin(), c_.args(t).end());
+  if (parts.size() != 2) return std::nullopt;
+  for (const bool second : {false, true}) {
+    const Term by = parts[second ? 1 : 0];
+    if (!is_by_condition(by)) continue;
+    const auto mask = read(by, reading);
+    if (!mask) return std::nullopt;
+    if (mask->is_zero()) return mask;
+    if (*mask == IntegerPolynomial(-1)) return read(parts[second ? 0 : 1], reading);
+  }
+  return std::nullopt;
+}
+
+// A sum of numbers of one bit.
+bool IntegerPolynomialReader::is_by_condition(Term t) const {
+  const auto is_bit = [&](Term one) {
+    const Kind kind = c_.kind(one);
+    return (kind == Kind::zext || kind == Kind::sext) && c_.width(c_.args(one)[0]) == 1;
+  };
+  if (c_.kind(t) != Kind::poly) return is_bit(t);
+  const std::vector<Term> parts(c_.args(t).begin(), c_.args(t).end());
+  return std::ranges::all_of(parts, is_bit);
 }
 
 // A choice between equal numbers.

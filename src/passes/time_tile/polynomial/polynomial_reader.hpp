@@ -50,6 +50,7 @@ struct Meaning {
   std::map<unsigned, unsigned> equal; // parts of parameters that are meant to be equal to others
   std::map<unsigned, std::uint32_t> loops; // by axis: with which threads walk along it
   std::map<unsigned, std::uint32_t> sizes; // of blocks, by axis, that the launch has to have
+  bool in_line = false; // that of x stands for the number of a thread of several axes
   // Sizes that the kernel asks the launch for.
   std::vector<LaunchSize> extents;
 };
@@ -120,6 +121,8 @@ private:
   static std::optional<bool> side_of(sym::Term condition, Reading& reading);
   [[nodiscard]] std::optional<IntegerPolynomial> chosen(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> divided_alike(sym::Term t, Reading& reading) const;
+  [[nodiscard]] std::optional<IntegerPolynomial> masked(sym::Term t, Reading& reading) const;
+  [[nodiscard]] bool is_by_condition(sym::Term t) const;
   [[nodiscard]] std::optional<IntegerPolynomial> alike(sym::Term t, Reading& reading) const;
   [[nodiscard]] std::optional<IntegerPolynomial> remainder(sym::Term t, Reading& reading) const;
   // The number of a row and the place in it.

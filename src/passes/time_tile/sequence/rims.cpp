@@ -3,6 +3,7 @@
 
 #include "passes/shared/bindings.hpp"
 #include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/other_kernel/joined_guards.hpp"
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
 #include "passes/time_tile/polynomial/polynomial_code.hpp"
 #include "passes/time_tile/sequence/element_place.hpp"
@@ -329,6 +330,23 @@ std::shared_ptr<Rim> moved(const emulator::Kernel& kernel,
     }
     if (!why_not_placed(kernel.body, rim->axes).empty() || !write(kernel, *rim, {}, budget).empty())
       return nullptr;
+    return rim;
+  } catch (const sym::BudgetSpent&) {
+    return nullptr;
+  }
+}
+
+std::shared_ptr<Rim> joined(const emulator::Kernel& kernel, const emulator::Budget& budget) {
+  try {
+    auto guards = join_guards(kernel, budget);
+    if (!guards) return nullptr;
+    const auto rim = std::make_shared<Rim>();
+    for (const unsigned axis : {0U, 1U})
+      rim->axes.at(axis) = {axis, {}};
+    rim->one_block = !ptx::reads_special(kernel.body, Special::ctaid_x);
+    rim->origin = std::move(guards->origin);
+    rim->module = std::move(guards->other.module);
+    rim->kernel = std::move(guards->other.kernel);
     return rim;
   } catch (const sym::BudgetSpent&) {
     return nullptr;

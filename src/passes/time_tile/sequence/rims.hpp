@@ -70,4 +70,8 @@ std::shared_ptr<Rim> moved(const emulator::Kernel& kernel,
                            const std::array<IntegerPolynomial, 2>& by,
                            const emulator::Budget& budget = {});
 
+// The kernel with one guard where it has one of several ways (joined_guards.hpp), its threads where
+// they are; null: it has none.
+std::shared_ptr<Rim> joined(const emulator::Kernel& kernel, const emulator::Budget& budget = {});
+
 } // namespace ptxasw::passes

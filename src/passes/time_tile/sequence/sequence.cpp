@@ -438,6 +438,22 @@ SequencePlan find_as(std::span<emulator::Kernel* const> kernels, const SeenSeque
   return plan;
 }
 
+// Kernels of two dimensions with guards of several ways; none: there are none.
+std::optional<SequenceFinder::Moved> join_guards_of(std::span<emulator::Kernel* const> kernels,
+                                                    const std::vector<bool>& lines) {
+  SequenceFinder::Moved all(kernels.size());
+  std::map<const emulator::Kernel*, std::shared_ptr<Rim>> known;
+  bool any = false;
+  for (std::size_t n = 0; n < kernels.size(); ++n) {
+    if (lines[n]) continue;
+    const auto [made, missing] = known.try_emplace(kernels[n]);
+    if (missing) made->second = joined(*kernels[n]);
+    all[n] = made->second;
+    any |= all[n] != nullptr;
+  }
+  return any ? std::optional(std::move(all)) : std::nullopt;
+}
+
 } // namespace
 
 bool SequencePlan::Stage::stores(unsigned array) const {
@@ -461,6 +477,8 @@ SequencePlan find_sequence(std::span<emulator::Kernel* const> kernels,
   if (std::ranges::count(lines, true) == std::ssize(lines)) lines.assign(lines.size(), false);
   SequencePlan plan = find_as(kernels, seen, lines, SequenceFinder::Moved(kernels.size()));
   if (plan.refused.empty()) return plan;
+  if (const auto joined = join_guards_of(kernels, lines))
+    return find_as(kernels, seen, lines, *joined);
   const SequenceFinder::Moved moved = SequenceFinder(kernels, seen).move_kernels(lines);
   if (std::ranges::all_of(moved, [](const auto& one) { return one == nullptr; })) return plan;
   return find_as(kernels, seen, lines, moved);

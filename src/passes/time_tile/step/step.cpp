@@ -35,6 +35,7 @@ struct Assumed {
   EqualFields equal{};
   WrittenExtents written{};
   bool by_block = false;
+  bool in_line = false;
 };
 
 class Finder {
@@ -119,7 +120,9 @@ private:
     loops_ = find_step_loops(k_);
     plan_.refused = loops_.refused;
     if (!plan_.refused.empty()) return;
-    const auto find = assumed_.by_block ? find_rows_of_blocks : find_axes;
+    const auto find = assumed_.by_block  ? find_rows_of_blocks
+                      : assumed_.in_line ? find_line_of_threads
+                                         : find_axes;
     FoundAxes axes = find(k_, loops_, meaning_, places_);
     if (!axes.refused.empty()) return refuse(std::move(axes.refused));
     plan_.places = axes.places;
@@ -131,10 +134,12 @@ private:
     }
     places_.set_loops(loops_.loops);
     plan_.by_block = assumed_.by_block;
+    plan_.in_line = axes.in_line;
     if (with_rows_ && plan_.places == std::array{Place::threads, Place::none, Place::none})
       take_rows();
-    const bool may_ask = asked_.stage != nullptr ? asked_.stage->written.has_value()
-                                                 : !asked_.sweep && !plan_.by_block && !plan_.rows;
+    const bool may_ask = asked_.stage != nullptr
+                             ? asked_.stage->written.has_value()
+                             : !asked_.sweep && !counts_otherwise() && !plan_.rows;
     if (may_ask)
       meaning_.extents = find_extents(k_, loops_, plan_.places, assumed_.written, shape_);
     if (!plan_.rows) reader_.emplace(k_, meaning_);
@@ -142,6 +147,9 @@ private:
     leave_out_guards();
     find_coordinates();
   }
+
+  // The launch counts as one that has other threads along its axes.
+  [[nodiscard]] bool counts_otherwise() const { return plan_.by_block || plan_.in_line.any(); }
 
   void take_rows() {
     auto found = find_rows(k_, region_, meaning_, places_);
@@ -460,7 +468,7 @@ private:
   }
 
   void find_copied() {
-    if (!plan_.by_block) plan_.copy = find_copy(k_, plan_);
+    if (!counts_otherwise()) plan_.copy = find_copy(k_, plan_);
   }
 
   void add_cases(const StepRead& read) {
@@ -534,6 +542,7 @@ StepPlan find_step(emulator::Kernel& kernel, Motion motion, unsigned choice,
     for (WrittenExtents& written : guess_extents(kernel))
       more.push_back({.written = std::move(written)});
     more.push_back({.by_block = true});
+    more.push_back({.in_line = true});
     for (const Assumed& assumed : more)
       if (StepPlan made = find(kernel, asked, assumed); made.refused.empty()) return made;
     return plan;

@@ -115,7 +115,8 @@ struct StepPlan {
   bool has_fields = false; // vectors are loaded and stored register by register
   std::optional<contract::Rotation> rotation;
   std::array<Place, 3> places{};
-  bool by_block = false; // see contract::Steps
+  bool by_block = false;           // see contract::Steps
+  contract::Steps::InLine in_line; // likewise
   std::optional<StepRows> rows;
   // Along such an axis a thread takes one place after another, up to `end`.
   struct Walk {

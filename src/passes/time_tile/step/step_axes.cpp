@@ -132,4 +132,78 @@ FoundAxes find_rows_of_blocks(emulator::Kernel& kernel, const StepLoops& loops, 
   return made;
 }
 
+namespace {
+
+// A number of one of several things along x and y, each with the number of those.
+struct Numbered {
+  Term number, all;
+  Term last; // what counts by one in it
+};
+
+class LineFinder {
+public:
+  explicit LineFinder(emulator::Kernel& kernel) : k_(kernel), c_(*kernel.context) {}
+
+  Term number; // of the thread; not valid: it has none
+  Term last;   // what counts by one in it
+
+  // That some register holds.
+  void run() {
+    for (const Numbered& block : numbered(Special::ctaid_x, Special::nctaid_x))
+      for (const Numbered& thread : numbered(Special::tid_x, Special::ntid_x)) {
+        if (!thread.all.valid()) continue;
+        const Term made = c_.add(c_.mul(block.number, thread.all), thread.number);
+        const auto holds = [&](const emulator::Definition& one) { return one.value == made; };
+        if (std::ranges::none_of(k_.trace.definitions, holds)) continue;
+        number = made;
+        last = thread.last;
+        return;
+      }
+  }
+
+  [[nodiscard]] Term known(Special special) const {
+    const Term t = k_.trace.special(special);
+    return t.valid() && !c_.value(t) ? t : Term{};
+  }
+
+private:
+  // By rows, and by columns.
+  [[nodiscard]] std::vector<Numbered> numbered(Special of, Special count) const {
+    const std::array at{known(of), known(ptx::along(of, 1))};
+    const std::array counts{known(count), known(ptx::along(count, 1))};
+    if (!at[0].valid()) return {};
+    if (!at[1].valid()) return {{at[0], counts[0], at[0]}};
+    std::vector<Numbered> made;
+    for (const unsigned last : {0U, 1U})
+      if (counts.at(last).valid())
+        made.push_back({c_.add(c_.mul(at.at(1 - last), counts.at(last)), at.at(last)),
+                        counts.at(1 - last).valid() ? c_.mul(counts[0], counts[1]) : Term{},
+                        at.at(last)});
+    return made;
+  }
+
+  emulator::Kernel& k_;
+  sym::Context& c_;
+};
+
+} // namespace
+
+FoundAxes find_line_of_threads(emulator::Kernel& kernel, const StepLoops& loops, Meaning& meaning,
+                               StepPlaces& places) {
+  using enum Special;
+  sym::Context& context = *kernel.context;
+  LineFinder line(kernel);
+  FoundAxes made{.places = {Place::threads, Place::none, Place::none}};
+  made.in_line = {.blocks = line.known(ctaid_y).valid(), .threads = line.known(tid_y).valid()};
+  const bool has_others = line.known(ctaid_z).valid() || line.known(tid_z).valid();
+  if (made.in_line.any() && !has_others && loops.loops.empty()) line.run();
+  if (!line.number.valid())
+    return {.refused = {Reason::step_thread, "its threads are numbered along no line"}};
+  const Term place = coordinate(context, 0);
+  meaning.axes.emplace(place.id, 0);
+  meaning.in_line = true;
+  places.add(line.last.id, context.sub(place, context.sub(line.number, line.last)), 0, place);
+  return made;
+}
+
 } // namespace ptxasw::passes

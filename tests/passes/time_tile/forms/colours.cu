@@ -45,3 +45,25 @@ extern "C" __global__ void told(int* u, const int* f, int nx, int ny) {
 extern "C" __global__ void scaled(int* u, int nx, int ny, int colour) {
   PLACE if ((x * colour + y) & 1) u[i] += u[i - 1];
 }
+// The colour is asked for beside a comparison of rests.
+extern "C" __global__ void parted(int* u, int nx, int ny, int colour) {
+  PLACE if ((x % 2 != y % 2 && colour == 0) || (x % 2 == y % 2 && colour == 1)) u[i] +=
+      3 * u[i - 1] - u[i + 1] + 5 * u[i - nx] + u[i + nx];
+}
+extern "C" __global__ void told_apart(int* u, int nx, int ny, int colour) {
+  PLACE const int odd = (x + y) & 1;
+  if ((odd && colour != 1) || (!odd && colour == 1)) u[i] -= u[i - 1] + 7 * u[i + 1] - u[i + nx];
+}
+// Not so: both colours at once; colours of which two numbers tell, or places; every third.
+extern "C" __global__ void overlapping(int* u, int nx, int ny, int colour) {
+  PLACE if ((x % 2 != y % 2 && colour >= 0) || (x % 2 == y % 2 && colour == 1)) u[i] += u[i - 1];
+}
+extern "C" __global__ void of_two(int* u, int nx, int ny, int colour) {
+  PLACE if ((x % 2 != y % 2 && colour == 0) || (x % 2 == y % 2 && ny == 1)) u[i] += u[i - 1];
+}
+extern "C" __global__ void of_columns(int* u, int nx, int ny, int colour) {
+  PLACE if ((x % 2 != y % 2 && x == 3) || (x % 2 == y % 2 && x == 4)) u[i] += u[i - 1] + colour;
+}
+extern "C" __global__ void parted_thirds(int* u, int nx, int ny, int colour) {
+  PLACE if ((x % 3 != y % 3 && colour == 0) || (x % 3 == y % 3 && colour == 1)) u[i] += u[i - 1];
+}
