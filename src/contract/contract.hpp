@@ -21,7 +21,7 @@
 namespace ptxasw::contract {
 
 // A reader takes this one alone: what is written down, launcher and entries are of one release.
-inline constexpr unsigned version = 19;
+inline constexpr unsigned version = 20;
 inline constexpr std::string_view symbol_prefix = "__ptxasw_launch_";
 inline constexpr std::size_t most_bytes = 64 << 10, most_variants = 32, most_parameters = 1024;
 inline constexpr unsigned largest_block = 1024; // threads

@@ -53,7 +53,7 @@ Contract example() {
 // With the checksum that fits it.
 std::string signed_again(std::string body) {
   char line[80];
-  std::snprintf(line, sizeof line, "ptxasw-launch 19 %zu %016llx\n", body.size(),
+  std::snprintf(line, sizeof line, "ptxasw-launch 20 %zu %016llx\n", body.size(),
                 static_cast<unsigned long long>(words::hash(body)));
   return line + body;
 }
@@ -92,7 +92,7 @@ TEST(Contract, OfAnotherVersionIsRefused) {
   text.replace(0, 16, "ptxasw-launch 12");
   const auto read = decode(text);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error(), "of version 12, which is not 19");
+  EXPECT_EQ(read.error(), "of version 12, which is not 20");
 }
 
 TEST(Contract, DamagedIsRefused) {
