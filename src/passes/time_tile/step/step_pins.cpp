@@ -45,7 +45,8 @@ std::optional<std::vector<Path>> paths_of(sym::Context& c, Term t, bool holds) {
   if (is_all) all.emplace_back();
   for (const Term part : std::vector(c.args(t).begin(), c.args(t).end())) {
     const auto own = paths_of(c, part, holds);
-    if (!own || own->size() * std::max<std::size_t>(1, all.size()) > most_paths) return std::nullopt;
+    if (!own || own->size() * std::max<std::size_t>(1, all.size()) > most_paths)
+      return std::nullopt;
     std::vector<Path> made = is_all ? std::vector<Path>{} : std::exchange(all, {});
     for (const Path& way : *own) {
       if (!is_all) made.push_back(way);

@@ -21,7 +21,9 @@ __device__ __forceinline__ int added(int place, int size) {
   if (rest < 0) rest += size;
   return rest;
 }
-__device__ __forceinline__ int twice(int place, int size) { return (place % size + size) % size; }
+__device__ __forceinline__ int twice(int place, int size) {
+  return (place % size + size) % size;
+}
 TORUS(torus_by_branch, by_branch)
 TORUS(torus_by_choice, by_choice)
 TORUS(torus_added, added)
@@ -53,12 +55,16 @@ extern "C" __global__ void rows_by_branch(const int* in, int* out) {
 
 // Not so: what is in front of the first place is the row before; it is one place too far; the rest
 // of what is farther away than a size is nearer; a bit of the size is none of it.
-__device__ __forceinline__ int rest(int place, int size) { return place % size; }
+__device__ __forceinline__ int rest(int place, int size) {
+  return place % size;
+}
 __device__ __forceinline__ int too_far(int place, int size) {
   if (place >= 0) return place % size;
   return place + size - (-place) % size;
 }
-__device__ __forceinline__ int farther(int place, int size) { return (place - size) % size + size; }
+__device__ __forceinline__ int farther(int place, int size) {
+  return (place - size) % size + size;
+}
 __device__ __forceinline__ int with_bit(int place, int size) {
   const int rest = place % size;
   return rest + (size & (rest < 0 ? 1 : 0));
