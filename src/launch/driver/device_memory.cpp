@@ -38,4 +38,23 @@ std::string chip_of_context() {
   return ask != nullptr && ask(&device) == CUDA_SUCCESS ? name_of(device) : "";
 }
 
+bool is_only_device() {
+  const Driver& d = driver();
+  CUdevice own = 0;
+  int count = 0;
+  if (!d.ctx_get_device || !d.device_get_count || !d.device_get || !d.primary_ctx_get_state ||
+      d.ctx_get_device(&own) != CUDA_SUCCESS || d.device_get_count(&count) != CUDA_SUCCESS)
+    return false;
+  for (int number = 0; number < count; ++number) {
+    CUdevice device = 0;
+    unsigned flags = 0;
+    int is_active = 1;
+    if (d.device_get(&device, number) != CUDA_SUCCESS) return false;
+    if (device != own &&
+        (d.primary_ctx_get_state(device, &flags, &is_active) != CUDA_SUCCESS || is_active != 0))
+      return false;
+  }
+  return true;
+}
+
 } // namespace ptxasw::launch

@@ -20,4 +20,7 @@ namespace ptxasw::launch {
 // Of the device of the thread's context.
 [[nodiscard]] std::string chip_of_context();
 
+// The process has no primary context but that of the current context's device.
+[[nodiscard]] bool is_only_device();
+
 } // namespace ptxasw::launch

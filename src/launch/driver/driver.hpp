@@ -21,6 +21,7 @@ template <class Function> Function* driver_function(const char* name) {
 #define PTXASW_DRIVER_FUNCTIONS(X)                                                                 \
   X(ctx_get_current, CUresult(CUcontext*), "cuCtxGetCurrent")                                      \
   X(ctx_get_device, CUresult(CUdevice*), "cuCtxGetDevice")                                         \
+  X(primary_ctx_get_state, CUresult(CUdevice, unsigned*, int*), "cuDevicePrimaryCtxGetState")      \
   X(ctx_push, CUresult(CUcontext), "cuCtxPushCurrent_v2")                                          \
   X(ctx_pop, CUresult(CUcontext*), "cuCtxPopCurrent_v2")                                           \
   X(pointer_get_attribute, CUresult(void*, CUpointer_attribute, CUdeviceptr),                      \

@@ -42,7 +42,7 @@ enum : unsigned {
   stream_create_with_priority,
   stream_create_of_part,
   first_of_sharing,
-  first_of_modules = first_of_sharing + 8,
+  first_of_modules = first_of_sharing + 15,
   module_load = first_of_modules,
   module_load_data,
   module_load_data_ex,
@@ -112,6 +112,13 @@ inline constexpr std::array<Hook, hook_count> hooks{{
     {"cuMemPoolExportPointer", "cuMemPoolExportPointer"},
     {"cuMemPoolImportPointer", "cuMemPoolImportPointer"},
     {"cuImportExternalMemory", "cuImportExternalMemory"},
+    {"cuCtxEnablePeerAccess", "cuCtxEnablePeerAccess"},
+    {"cuMemSetAccess", "cuMemSetAccess"},
+    {"cuMemPoolSetAccess", "cuMemPoolSetAccess"},
+    {"cuGreenCtxCreate", "cuGreenCtxCreate"},
+    {"cuCtxCreate_v2", ""}, // by version
+    {"cuCtxCreate_v3", ""},
+    {"cuCtxCreate_v4", ""},
     // What loads images, and what tells of them (module_hooks.cpp).
     {"cuModuleLoad", "cuModuleLoad"},
     {"cuModuleLoadData", "cuModuleLoadData"},

@@ -18,6 +18,11 @@
 #undef cuDevicePrimaryCtxRelease
 
 namespace ptxasw::launch {
+#if CUDA_VERSION >= 12050
+using CreateParameters = CUctxCreateParams;
+#else
+using CreateParameters = void;
+#endif
 namespace {
 
 using CopyAsync = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
@@ -131,7 +136,7 @@ CUresult create_stream_of_part(CUstream* stream, CUgreenCtx part, unsigned flags
   return create_stream<stream_create_of_part, copy>(flags, stream, part, flags, priority);
 }
 
-// Memory is shared with another process, or with a library for graphics.
+// Memory is shared with another process, device or context, or with a library for graphics.
 template <unsigned hook, unsigned copy, class... Parameters>
 CUresult share(Parameters... parameters) {
   auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
@@ -182,8 +187,22 @@ template <unsigned hook, unsigned copy> void* made_share() {
     return pointer(share<hook, copy, CUmemPoolPtrExportData*, Address>);
   else if constexpr (number == 6)
     return pointer(share<hook, copy, Address*, CUmemoryPool, CUmemPoolPtrExportData*>);
-  else
+  else if constexpr (number == 7)
     return pointer(share<hook, copy, CUexternalMemory*, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC*>);
+  else if constexpr (number == 8)
+    return pointer(share<hook, copy, CUcontext, unsigned>);
+  else if constexpr (number == 9)
+    return pointer(share<hook, copy, Address, std::size_t, const CUmemAccessDesc*, std::size_t>);
+  else if constexpr (number == 10)
+    return pointer(share<hook, copy, CUmemoryPool, const CUmemAccessDesc*, std::size_t>);
+  else if constexpr (number == 11)
+    return pointer(share<hook, copy, CUgreenCtx*, CUdevResourceDesc, CUdevice, unsigned>);
+  else if constexpr (number == 12)
+    return pointer(share<hook, copy, CUcontext*, unsigned, CUdevice>);
+  else if constexpr (number == 13)
+    return pointer(share<hook, copy, CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice>);
+  else
+    return pointer(share<hook, copy, CUcontext*, CreateParameters*, unsigned, CUdevice>);
 }
 
 template <unsigned hook, unsigned copy> void* made_call() {
@@ -305,6 +324,28 @@ PTXASW_SHARING(6, cuMemPoolImportPointer,
 PTXASW_SHARING(7, cuImportExternalMemory,
                (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* from), memory,
                from)
+
+PTXASW_SHARING(8, cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags), peer, flags)
+PTXASW_SHARING(9, cuMemSetAccess,
+               (CUdeviceptr memory, std::size_t bytes, const CUmemAccessDesc* access,
+                std::size_t count),
+               memory, bytes, access, count)
+PTXASW_SHARING(10, cuMemPoolSetAccess,
+               (CUmemoryPool pool, const CUmemAccessDesc* access, std::size_t count), pool, access,
+               count)
+PTXASW_SHARING(11, cuGreenCtxCreate,
+               (CUgreenCtx * made, CUdevResourceDesc of, CUdevice device, unsigned flags), made, of,
+               device, flags)
+#undef cuCtxCreate
+PTXASW_SHARING(12, cuCtxCreate_v2, (CUcontext * made, unsigned flags, CUdevice device), made, flags,
+               device)
+PTXASW_SHARING(13, cuCtxCreate_v3,
+               (CUcontext * made, CUexecAffinityParam* of, int count, unsigned flags,
+                CUdevice device),
+               made, of, count, flags, device)
+PTXASW_SHARING(14, cuCtxCreate_v4,
+               (CUcontext * made, CreateParameters* of, unsigned flags, CUdevice device), made, of,
+               flags, device)
 
 #define PTXASW_COOPERATIVE(symbol, hook)                                                           \
   PTXASW_EXPORT CUresult CUDAAPI symbol(CUfunction f, unsigned gx, unsigned gy, unsigned gz,       \

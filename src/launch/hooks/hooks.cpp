@@ -253,8 +253,13 @@ void* behind_what_waits(const char* name, void* found) {
 // Which of two a program gets by this name hangs on the version that it asks for. None: there is
 // one.
 unsigned hook_by_version(std::string_view name, int version) {
-  constexpr int with_status = 12000, of_context = 13000;
+  constexpr int with_status = 12000, of_context = 13000, with_affinity = 11040,
+                with_parameters = 12050;
   if (name == "cuGetProcAddress") return version >= with_status ? address_2 : address;
+  if (name == "cuCtxCreate")
+    return first_of_sharing + (version >= with_parameters ? 14U
+                               : version >= with_affinity ? 13U
+                                                          : 12U);
   if (name == "cuCtxSynchronize") return version >= of_context ? synchronize_2 : synchronize;
   return hook_count;
 }

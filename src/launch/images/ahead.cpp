@@ -82,6 +82,7 @@ tl::expected<contract::Contract, std::string> Ahead::decode(const std::string& b
 
 // With what was needed before, as far as there is room: a program does not do the same each time.
 void Ahead::keep() {
+  if (::getpid() != process_) return; // nor may it have left the lock behind
   join();
   const std::lock_guard lock(mutex_);
   image::Needed all =

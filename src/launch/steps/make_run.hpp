@@ -34,6 +34,11 @@ public:
   // As many steps as an entry can do, and `most` at most, of which the program has launched the
   // first one. False: none can.
   bool make_ahead(Run& run, unsigned most);
+  // One launch more, as it comes.
+  void make_next(Run& run) const {
+    run.waiting = 1;
+    make_single(run);
+  }
 
 private:
   bool fit(Run& run);

@@ -2,6 +2,7 @@
 #include "launch/steps/merge.hpp"
 
 #include "launch/choose/trials.hpp"
+#include "launch/driver/device_memory.hpp"
 #include "launch/kernels/passing.hpp"
 #include "launch/log.hpp"
 #include "launch/steps/forecast.hpp"
@@ -52,8 +53,8 @@ bool Merger::take(const Kernel& kernel, Shape& shape, const Request& request,
   if (run_ != nullptr && run_->waits_as_before() && run_->continues(kernel, request, launch)) {
     if (!run_->is_ahead())
       add();
-    else if (!take_ahead())
-      return false;
+    else
+      take_ahead();
   } else {
     make_all();
     if (!look_at(kernel, shape, request, launch)) return false;
@@ -250,11 +251,11 @@ void Merger::start_threads() {
 bool Merger::is_time() {
   Run& run = *previous_;
   Shape& shape = *run.shape;
-  // The first step that is copied back is made as it comes.
-  const unsigned first = !run.back.empty() || shape.copies_back ? 1 : 0;
+  // The first step that is copied back, or that may be waited for, is made as it comes.
+  const unsigned first = !run.back.empty() || shape.copies_back || shape.waited.is_usual ? 1 : 0;
   const unsigned expected = shape.period.expected();
   run.expected = expected < run.length ? 0 : expected;
-  if (!shape.launched || (run.length == 1 && (first != 0 || shape.waited.is_usual))) return false;
+  if (!shape.launched || (run.length == 1 && first != 0)) return false;
   if (run.is_waited) return is_time_to_go_ahead();
   if (run.is_timed)
     return run.followed > StepTimes::single_steps &&
@@ -270,6 +271,7 @@ bool Merger::is_time_to_go_ahead() {
   Run& run = *previous_;
   const Shape& shape = *run.shape;
   const Period& period = shape.period;
+  if (run.motion->rotation) return false;
   if (run.expected != 0 &&
       (run.left() < run.fewest() || period.is_left_alone() || !period.merges()))
     return false;
@@ -309,10 +311,10 @@ std::string Merger::why_not(const Run& run) const {
       !d.pointer_get_attribute || run.kernel->context == nullptr)
     return "this driver does not tell enough";
   if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
-  if (!run.is_waited) return unseen_caller();
-  if (!d.stream_synchronize) return "this driver does not tell enough";
   const std::string caller = unseen_caller();
-  return caller.empty() ? unseen_reader() : caller;
+  if (!caller.empty() || !run.is_waited) return caller;
+  if (!d.stream_synchronize || !is_only_device()) return "the program uses several devices";
+  return unseen_reader();
 }
 
 // Puts off the launch that was looked at.
@@ -360,26 +362,29 @@ void Merger::as_they_come() {
 }
 
 // The launch is one of those that were made ahead, or the next one.
-bool Merger::take_ahead() {
+void Merger::take_ahead() {
   Run& run = *run_;
   run.goes_on();
   if (run.ahead != 0) {
     --run.ahead;
     ++run.asked;
     ++run.taken;
-    return true;
+    return;
   }
   WaitedSteps& waited = run.shape->waited;
   waited.end(run.asked, true);
   waited.begin();
   run.expected = run.expected < run.length ? 0 : run.expected;
-  const bool pays = waited.pays();
-  if (!pays) log("%s: launches of their own are as fast", run.kernel->name.c_str());
-  run.shape->is_merging_slow = !pays;
-  if (pays && go_ahead()) return true;
+  if (!waited.pays()) {
+    log("%s: launches of their own are as fast", run.kernel->name.c_str());
+    run.shape->is_merging_slow = true;
+  } else if (why_not(run).empty() && go_ahead()) {
+    return;
+  }
   if (run_ != nullptr) as_they_come();
-  made_as_it_came();
-  return false;
+  ++previous_->taken;
+  maker_.make_next(*previous_); // in this turn: until then memory is not as it should be
+  is_previous_last_ = true;
 }
 
 // --- Who ends a run ------------------------------------------------------------------------------

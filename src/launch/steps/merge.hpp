@@ -81,7 +81,7 @@ private:
   bool start(const Launch& launch);
   bool go_ahead();
   void as_they_come();
-  bool take_ahead();
+  void take_ahead();
   void go_on_as_they_come(bool is_timed = false);
   static void learn(Run& run);
   static void learn_of_ahead(Run& run);

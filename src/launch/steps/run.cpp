@@ -128,7 +128,7 @@ bool Run::continues(const Kernel& its_kernel, const Request& other, const Launch
     return copied == back.size() && is_same(step(0), behind, kernel->contract.places);
   const unsigned last = (next + waiting + (kinds() - 1) * (ahead + 1)) % kinds(); // - ahead - 1
   if (contract::follows(kernel->contract, *motion, step(last), behind)) return true;
-  if (followed != 0 || taken > 1) return false;
+  if (length != 1) return false;
   // Only one launch was seen, whose parameters are the first set.
   const contract::Steps* const usual = motion;
   for (const contract::Steps& steps : kernel->contract.steps) {

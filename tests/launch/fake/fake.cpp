@@ -176,6 +176,11 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
   *context = reinterpret_cast<CUcontext>(1);
   return CUDA_SUCCESS;
 }
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = device == 0 || state().is_second_active ? 1 : 0;
+  return CUDA_SUCCESS;
+}
 CUresult cuCtxSetCurrent(CUcontext) {
   return CUDA_SUCCESS;
 }

@@ -72,6 +72,7 @@ struct Driver {
   std::function<std::string(const std::string& text)> linker;
   bool is_lazy = false;
   int devices = 1;
+  bool is_second_active = false;     // the other devices have contexts, too
   std::vector<int> capabilities{90}; // of each device; of all others the last
   std::vector<std::string> loaded;   // tags, in the order of loading
   std::vector<std::unique_ptr<Graph>> graphs;

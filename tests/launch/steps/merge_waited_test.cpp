@@ -1,6 +1,7 @@
 // Time steps behind each of which the program waits for the device: several are made at the first
 // of them, and whoever looks at memory finds it as it should be.
 #include "stencil.hpp"
+#include "wave.hpp"
 
 #include <gmock/gmock.h>
 
@@ -215,6 +216,88 @@ TEST(MergeWaited, NotWhereMemoryIsShared) {
     std::_Exit(testing::Test::HasFailure() ? 1 : 0);
   };
   EXPECT_EXIT(share(), testing::ExitedWithCode(0), "");
+}
+
+TEST(MergeWaited, NotWhereOtherDevicesRun) {
+  Waited s;
+  gpu().devices = 2;
+  s.go_ahead(); // the other one has no context
+  s.waited(4);
+  gpu().is_second_active = true;
+  s.waited(20); // from the next group on
+  EXPECT_THAT(Stencil::made(), Not(HasSubstr("s5")));
+  s.expect_as_launched_singly();
+  gpu().devices = 1;
+  gpu().is_second_active = false;
+}
+
+TEST(MergeWaited, TheLastOfAKnownRunIsMadeInItsTurn) {
+  Waited s;
+  s.wait();
+  launched();
+  for (unsigned run = 0; run < 5; ++run) {
+    s.waited(12);
+    if (run > 2) s.expect_as_launched_singly(); // the last one is single: all is there
+    s.engine.flush();
+    s.expect_as_launched_singly();
+  }
+}
+
+// Arrays that are exchanged, with coefficients in the third one; then they rotate once.
+struct WaitedWave : test::Wave {
+  WaitedWave() {
+    pairs.run = [](const fake::Launched& launch) {
+      std::array<unsigned*, 3> at{};
+      for (unsigned n = 0; n < 3; ++n)
+        at.at(n) = reinterpret_cast<unsigned*>(test::value_of<CUdeviceptr>(launch.parameters[n]));
+      std::vector<unsigned> now(at[1], at[1] + test::points), next(at[2], at[2] + test::points);
+      for (unsigned step = 0; step < 3; ++step) {
+        for (unsigned i = 1; i + 1 < test::points; ++i)
+          next[i] = 3 * now[i - 1] + now[i + 1] - at[0][i] + 1;
+        std::swap(now, next);
+      }
+      std::copy(now.begin(), now.end(), at[2]);
+    };
+    engine.before_wait(reinterpret_cast<CUcontext>(1));
+  }
+  // What becomes the old, the present and the next one.
+  void launch(unsigned old, unsigned now, unsigned next) {
+    const auto before = arrays;
+    const auto known = plain;
+    arrays = {before.at(old), before.at(now), before.at(next)};
+    plain = {known.at(old), known.at(now), known.at(next)};
+    EXPECT_EQ(engine.launch(request(), direct), CUDA_SUCCESS);
+    for (unsigned i = 1; i + 1 < test::points; ++i)
+      plain[2][i] = 3 * plain[1][i - 1] + plain[1][i + 1] - plain[0][i] + 1;
+    engine.before_wait(reinterpret_cast<CUcontext>(1));
+  }
+};
+
+TEST(MergeWaited, HowArraysMoveIsToldByTheSecondLaunch) {
+  WaitedWave w;
+  for (unsigned run = 0; run < 4; ++run) {
+    for (unsigned k = 0; k < 30; ++k)
+      w.launch(0, 2, 1);
+    w.engine.flush();
+    w.expect_as_launched_singly();
+  }
+  EXPECT_THAT(Stencil::made(), HasSubstr("w3"));
+  w.launch(0, 2, 1);
+  w.launch(1, 2, 0); // in rotation
+  w.launch(2, 1, 0); // as behind the first one, if those were exchanged
+  for (unsigned k = 0; k < 8; ++k)
+    w.launch(0, 2, 1);
+  w.engine.flush();
+  w.expect_as_launched_singly();
+}
+
+TEST(MergeWaited, RotationsAreMadeAsTheyCome) {
+  WaitedWave w;
+  launched();
+  for (unsigned k = 0; k < 60; ++k)
+    w.launch(1, 2, 0);
+  EXPECT_THAT(Stencil::made(), Not(HasSubstr("rotated")));
+  w.expect_as_launched_singly();
 }
 
 TEST(MergeWaited, NothingWhileItIsCaptured) {
