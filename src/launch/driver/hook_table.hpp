@@ -177,7 +177,8 @@ template <class Function> void* pointer(Function* function) {
 template <unsigned first, unsigned end, class Make>
 void* made_for(unsigned hook, unsigned copy, const Make& make) {
   static const auto all = [&]<unsigned... number>(std::integer_sequence<unsigned, number...>) {
-    return std::array{make.template operator()<first + number / copies, number % copies>()...};
+    return std::array<void*, sizeof...(number)>{
+        make.template operator()<first + number / copies, number % copies>()...};
   }
   (std::make_integer_sequence<unsigned, (end - first) * copies>());
   return all.at((hook - first) * copies + copy);
