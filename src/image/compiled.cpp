@@ -3,16 +3,14 @@
 
 #include "sass/same_function.hpp"
 
-#include <limits>
-
 namespace ptxasw::image {
 namespace {
 
 constexpr store::Kind agreements{"agreements", 1, false};
 constexpr std::string_view yes = "agrees", no = "differs";
 
-store::Key place_for(const ImageKey& key, std::string_view linked, std::string_view compiler) {
-  return store::place_of(agreements, store::key_of({store::hexadecimal(key), linked, compiler}));
+store::Key key_for(const ImageKey& key, std::string_view linked, std::string_view compiler) {
+  return store::key_of({store::hexadecimal(key), linked, compiler});
 }
 
 } // namespace
@@ -26,22 +24,17 @@ std::string fingerprint(std::string_view bytes) {
 std::optional<bool> find_agreement(const std::string& folder, const ImageKey& key,
                                    std::string_view linked, std::string_view compiler) {
   if (folder.empty()) return std::nullopt;
-  const store::Folder entries(folder, store::Folder::Users::owner, 0);
-  const store::Key place = place_for(key, linked, compiler);
-  auto file = entries.read(place);
-  if (!file || !file->ours) return std::nullopt;
-  const auto entry = store::unpack(agreements, place, std::move(file->entry), {});
-  if (!entry || (entry->bytes != yes && entry->bytes != no)) return std::nullopt;
-  return entry->bytes == yes;
+  const auto answer = store::read_own({folder, store::Folder::Users::owner, 0}, agreements,
+                                      key_for(key, linked, compiler));
+  if (answer != yes && answer != no) return std::nullopt;
+  return answer == yes;
 }
 
 bool keep_agreement(const std::string& folder, const ImageKey& key, std::string_view linked,
                     std::string_view compiler, bool agrees) {
-  constexpr std::uint64_t no_limit = std::numeric_limits<std::int64_t>::max();
   if (folder.empty()) return false;
-  const store::Folder entries(folder, store::Folder::Users::owner, no_limit);
-  const store::Key place = place_for(key, linked, compiler);
-  return entries.write(place, store::pack(agreements, place, agrees ? yes : no, {}));
+  return store::write_own({folder, store::Folder::Users::owner, store::no_limit}, agreements,
+                          key_for(key, linked, compiler), agrees ? yes : no);
 }
 
 } // namespace ptxasw::image

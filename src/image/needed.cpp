@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <filesystem>
-#include <limits>
 #include <system_error>
 #include <unistd.h>
 
@@ -43,13 +42,9 @@ store::Key program_of_process() {
 
 std::optional<Needed> find_needed(const std::string& folder, const store::Key& program) {
   if (folder.empty()) return std::nullopt;
-  const store::Folder entries(folder, store::Folder::Users::owner, 0);
-  const store::Key place = store::place_of(kind, program);
-  auto file = entries.read(place);
-  if (!file || !file->ours) return std::nullopt;
-  const auto entry = store::unpack(kind, place, std::move(file->entry), {});
-  if (!entry) return std::nullopt;
-  const Json all = Json::parse(entry->bytes, nullptr, false);
+  const auto bytes = store::read_own({folder, store::Folder::Users::owner, 0}, kind, program);
+  if (!bytes) return std::nullopt;
+  const Json all = Json::parse(*bytes, nullptr, false);
   JsonReader reader;
   Needed found;
   for (const Json& image : reader.list(all, "images")) {
@@ -64,14 +59,12 @@ std::optional<Needed> find_needed(const std::string& folder, const store::Key& p
 
 bool keep_needed(const std::string& folder, const store::Key& program, const Needed& needed) {
   if (folder.empty()) return false;
-  constexpr std::uint64_t no_limit = std::numeric_limits<std::int64_t>::max();
   Json images = Json::array();
   for (const ImageKey& key : needed.images)
     images.push_back(store::hexadecimal(key));
   const std::string bytes = to_line({{"images", images}, {"contracts", needed.contracts}});
-  const store::Folder entries(folder, store::Folder::Users::owner, no_limit);
-  const store::Key place = store::place_of(kind, program);
-  return entries.write(place, store::pack(kind, place, bytes, {}));
+  return store::write_own({folder, store::Folder::Users::owner, store::no_limit}, kind, program,
+                          bytes);
 }
 
 } // namespace ptxasw::image

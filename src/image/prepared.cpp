@@ -162,12 +162,10 @@ std::string images_folder(const char* (*variable)(const char* name)) {
 std::optional<Prepared> find(const std::string& folder, const ImageKey& key) {
   if (folder.empty()) return std::nullopt;
   const store::Folder entries(folder, store::Folder::Users::owner, 0);
-  const store::Key place = store::place_of(images, key);
-  auto file = entries.read(place);
-  if (!file || !file->ours) return std::nullopt;
-  const auto entry = store::unpack(images, place, std::move(file->entry), {});
-  auto prepared = entry ? parsed(entry->bytes) : std::nullopt;
-  if (!prepared) entries.remove(place);
+  const auto bytes = store::read_own(entries, images, key);
+  if (!bytes) return std::nullopt;
+  auto prepared = parsed(*bytes);
+  if (!prepared) entries.remove(store::place_of(images, key));
   return prepared;
 }
 
@@ -175,9 +173,7 @@ bool keep(const std::string& folder, std::uint64_t limit, const ImageKey& key,
           const Prepared& prepared) {
   const std::string bytes = serialized(prepared);
   if (folder.empty() || bytes.size() > store::largest_entry) return false;
-  const store::Folder entries(folder, store::Folder::Users::owner, limit);
-  const store::Key place = store::place_of(images, key);
-  return entries.write(place, store::pack(images, place, bytes, {}));
+  return store::write_own({folder, store::Folder::Users::owner, limit}, images, key, bytes);
 }
 
 } // namespace ptxasw::image

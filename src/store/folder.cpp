@@ -190,4 +190,17 @@ void Folder::sweep() const {
   counters().set("bytes", static_cast<std::int64_t>(bytes));
 }
 
+std::optional<std::string> read_own(const Folder& entries, const Kind& kind, const Key& key) {
+  const Key place = place_of(kind, key);
+  auto file = entries.read(place);
+  if (!file || !file->ours) return std::nullopt;
+  auto entry = unpack(kind, place, std::move(file->entry), {});
+  return entry ? std::move(entry->bytes) : "";
+}
+
+bool write_own(const Folder& entries, const Kind& kind, const Key& key, std::string_view bytes) {
+  const Key place = place_of(kind, key);
+  return entries.write(place, pack(kind, place, bytes, {}));
+}
+
 } // namespace ptxasw::store

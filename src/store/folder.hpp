@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,5 +68,13 @@ private:
   Users users_;
   std::uint64_t limit_;
 };
+
+// Entries of this machine and user alone, in their places. Read: nothing where there is none, or
+// one that somebody else could have written; no bytes where it is broken.
+[[nodiscard]] std::optional<std::string> read_own(const Folder& entries, const Kind& kind,
+                                                  const Key& key);
+bool write_own(const Folder& entries, const Kind& kind, const Key& key, std::string_view bytes);
+// What is small is kept whatever there is: whoever writes what is large makes room.
+inline constexpr std::uint64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 } // namespace ptxasw::store

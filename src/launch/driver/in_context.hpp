@@ -5,6 +5,13 @@
 
 namespace ptxasw::launch {
 
+// Of this thread; null: it has none.
+inline CUcontext current_context() {
+  CUcontext context = nullptr;
+  if (const auto get = driver().ctx_get_current; get != nullptr) get(&context);
+  return context;
+}
+
 class InContext {
 public:
   explicit InContext(CUcontext context) {

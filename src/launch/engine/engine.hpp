@@ -57,14 +57,12 @@ public:
   // Makes the launches that wait for others of their kind.
   void flush() {
     if (is_waiting(Waits::run) && merger_ != nullptr) merger_->flush();
-    if (is_waiting(Waits::batch) && batcher_ != nullptr) batcher_->flush();
-    if (is_waiting(Waits::front) && front_ != nullptr) front_->forget_all();
+    flush_all_but_run();
   }
   // The program is about to wait for all that runs in a context; null: one that is not known.
   void before_wait(CUcontext context) {
     if (is_waiting(Waits::run) && merger_ != nullptr) merger_->before_wait(context);
-    if (is_waiting(Waits::batch) && batcher_ != nullptr) batcher_->flush();
-    if (is_waiting(Waits::front) && front_ != nullptr) front_->forget_all();
+    flush_all_but_run();
   }
   // One with attributes, which is none of ours, for the report.
   void count_with_attributes() {
@@ -111,6 +109,10 @@ private:
   void conclude(const Kernel& kernel, Shape& shape, const Checked& found);
 
   void flush_run();
+  void flush_all_but_run() {
+    if (is_waiting(Waits::batch) && batcher_ != nullptr) batcher_->flush();
+    if (is_waiting(Waits::front) && front_ != nullptr) front_->forget_all();
+  }
   void keep_steps(const std::vector<std::shared_ptr<Shapes>>& kernels);
 
   [[nodiscard]] std::uint64_t may_pass(const Kernel& kernel, const Shape* shape,

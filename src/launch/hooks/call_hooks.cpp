@@ -1,8 +1,8 @@
 #include "launch/hooks/call_hooks.hpp"
 
 #include "launch/driver/hook_table.hpp"
+#include "launch/driver/in_context.hpp"
 #include "launch/engine/engine.hpp"
-#include "launch/waiting/direct_calls.hpp"
 #include "launch/waiting/trampolines.hpp"
 
 #include <cstddef>
@@ -18,11 +18,6 @@
 #undef cuDevicePrimaryCtxRelease
 
 namespace ptxasw::launch {
-#if CUDA_VERSION >= 12050
-using CreateParameters = CUctxCreateParams;
-#else
-using CreateParameters = void;
-#endif
 namespace {
 
 using CopyAsync = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
@@ -80,29 +75,23 @@ CUresult call_and_tell(unsigned hook, unsigned copy, const Tell& tell, Parameter
   return result;
 }
 
-CUcontext current_context() {
-  CUcontext current = nullptr;
-  const auto get = driver().ctx_get_current;
-  return get != nullptr && get(&current) == CUDA_SUCCESS ? current : nullptr;
-}
-
-// For all that runs in the context.
+// For all that runs in the context; null: the current one.
 template <class... Parameters>
 CUresult wait_for(CUcontext context, unsigned hook, unsigned copy, Parameters... parameters) {
   auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   Engine* const launcher = engine();
   if (launcher == nullptr) return real(parameters...);
-  if (is_waiting()) launcher->before_wait(context);
+  if (is_waiting()) launcher->before_wait(context == nullptr ? current_context() : context);
   const CUresult result = real(parameters...);
   if (result != CUDA_SUCCESS)
     launcher->flush();
-  else if (context != nullptr && context == current_context())
+  else if (context == nullptr || context == current_context())
     launcher->context_is_idle();
   return result;
 }
 template <unsigned copy> CUresult wait_for_current_context() {
-  return wait_for(current_context(), synchronize, copy);
+  return wait_for(nullptr, synchronize, copy);
 }
 template <unsigned copy> CUresult wait_for_this_context(CUcontext context) {
   return wait_for(context, synchronize_2, copy, context);
@@ -136,16 +125,6 @@ CUresult create_stream_of_part(CUstream* stream, CUgreenCtx part, unsigned flags
   return create_stream<stream_create_of_part, copy>(flags, stream, part, flags, priority);
 }
 
-// Memory is shared with another process, device or context, or with a library for graphics.
-template <unsigned hook, unsigned copy, class... Parameters>
-CUresult share(Parameters... parameters) {
-  auto* const real = real_of<CUresult(Parameters...)>(hook, copy);
-  if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  note_shared_memory();
-  if (Engine* const launcher = engine()) launcher->flush();
-  return real(parameters...);
-}
-
 template <unsigned hook, unsigned copy> CUresult forget_and_call(void* handle) {
   auto* const real = real_of<CUresult(void*)>(hook, copy);
   if (real == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
@@ -168,43 +147,6 @@ void* handle_of(CUdevice device) {
   return reinterpret_cast<void*>(std::intptr_t{device});
 }
 
-template <unsigned hook, unsigned copy> void* made_share() {
-  constexpr unsigned number = hook - first_of_sharing;
-  using Address = CUdeviceptr;
-  using Handle = CUmemGenericAllocationHandle;
-  if constexpr (number == 0)
-    return pointer(share<hook, copy, CUipcMemHandle*, Address>);
-  else if constexpr (number == 1)
-    return pointer(share<hook, copy, Address*, CUipcMemHandle, unsigned>);
-  else if constexpr (number == 2)
-    return pointer(share<hook, copy, void*, Handle, CUmemAllocationHandleType, unsigned long long>);
-  else if constexpr (number == 3)
-    return pointer(share<hook, copy, Handle*, void*, CUmemAllocationHandleType>);
-  else if constexpr (number == 4)
-    return pointer(
-        share<hook, copy, void*, Address, std::size_t, CUmemRangeHandleType, unsigned long long>);
-  else if constexpr (number == 5)
-    return pointer(share<hook, copy, CUmemPoolPtrExportData*, Address>);
-  else if constexpr (number == 6)
-    return pointer(share<hook, copy, Address*, CUmemoryPool, CUmemPoolPtrExportData*>);
-  else if constexpr (number == 7)
-    return pointer(share<hook, copy, CUexternalMemory*, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC*>);
-  else if constexpr (number == 8)
-    return pointer(share<hook, copy, CUcontext, unsigned>);
-  else if constexpr (number == 9)
-    return pointer(share<hook, copy, Address, std::size_t, const CUmemAccessDesc*, std::size_t>);
-  else if constexpr (number == 10)
-    return pointer(share<hook, copy, CUmemoryPool, const CUmemAccessDesc*, std::size_t>);
-  else if constexpr (number == 11)
-    return pointer(share<hook, copy, CUgreenCtx*, CUdevResourceDesc, CUdevice, unsigned>);
-  else if constexpr (number == 12)
-    return pointer(share<hook, copy, CUcontext*, unsigned, CUdevice>);
-  else if constexpr (number == 13)
-    return pointer(share<hook, copy, CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice>);
-  else
-    return pointer(share<hook, copy, CUcontext*, CreateParameters*, unsigned, CUdevice>);
-}
-
 template <unsigned hook, unsigned copy> void* made_call() {
   if constexpr (hook <= copy_any_async_thread)
     return pointer(copy_in_stream<hook, copy>);
@@ -224,8 +166,6 @@ template <unsigned hook, unsigned copy> void* made_call() {
     return pointer(create_stream_with_priority<copy>);
   else if constexpr (hook == stream_create_of_part)
     return pointer(create_stream_of_part<copy>);
-  else if constexpr (hook >= first_of_sharing)
-    return made_share<hook, copy>();
   else
     return pointer(forget_and_call<hook, copy>);
 }
@@ -233,7 +173,7 @@ template <unsigned hook, unsigned copy> void* made_call() {
 } // namespace
 
 void* call_hook(unsigned hook, unsigned copy) {
-  return made_for<copy_async, first_of_modules>(
+  return made_for<copy_async, first_of_sharing>(
       hook, copy,
       []<unsigned its_hook, unsigned its_copy>() { return made_call<its_hook, its_copy>(); });
 }
@@ -295,57 +235,6 @@ PTXASW_EXPORT CUresult CUDAAPI cuGreenCtxStreamCreate(CUstream* stream, CUgreenC
                                                       unsigned flags, int priority) {
   return create_stream_of_part<exported>(stream, part, flags, priority);
 }
-
-#undef cuIpcOpenMemHandle
-#define PTXASW_SHARING(number, symbol, parameters, ...)                                            \
-  PTXASW_EXPORT CUresult CUDAAPI symbol parameters {                                               \
-    return share<first_of_sharing + number, exported>(__VA_ARGS__);                                \
-  }
-PTXASW_SHARING(0, cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr memory), handle, memory)
-PTXASW_SHARING(1, cuIpcOpenMemHandle_v2,
-               (CUdeviceptr * memory, CUipcMemHandle handle, unsigned flags), memory, handle, flags)
-PTXASW_SHARING(2, cuMemExportToShareableHandle,
-               (void* to, CUmemGenericAllocationHandle memory, CUmemAllocationHandleType type,
-                unsigned long long flags),
-               to, memory, type, flags)
-PTXASW_SHARING(3, cuMemImportFromShareableHandle,
-               (CUmemGenericAllocationHandle * memory, void* handle,
-                CUmemAllocationHandleType type),
-               memory, handle, type)
-PTXASW_SHARING(4, cuMemGetHandleForAddressRange,
-               (void* handle, CUdeviceptr memory, std::size_t bytes, CUmemRangeHandleType type,
-                unsigned long long flags),
-               handle, memory, bytes, type, flags)
-PTXASW_SHARING(5, cuMemPoolExportPointer, (CUmemPoolPtrExportData * to, CUdeviceptr memory), to,
-               memory)
-PTXASW_SHARING(6, cuMemPoolImportPointer,
-               (CUdeviceptr * memory, CUmemoryPool pool, CUmemPoolPtrExportData* from), memory,
-               pool, from)
-PTXASW_SHARING(7, cuImportExternalMemory,
-               (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* from), memory,
-               from)
-
-PTXASW_SHARING(8, cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags), peer, flags)
-PTXASW_SHARING(9, cuMemSetAccess,
-               (CUdeviceptr memory, std::size_t bytes, const CUmemAccessDesc* access,
-                std::size_t count),
-               memory, bytes, access, count)
-PTXASW_SHARING(10, cuMemPoolSetAccess,
-               (CUmemoryPool pool, const CUmemAccessDesc* access, std::size_t count), pool, access,
-               count)
-PTXASW_SHARING(11, cuGreenCtxCreate,
-               (CUgreenCtx * made, CUdevResourceDesc of, CUdevice device, unsigned flags), made, of,
-               device, flags)
-#undef cuCtxCreate
-PTXASW_SHARING(12, cuCtxCreate_v2, (CUcontext * made, unsigned flags, CUdevice device), made, flags,
-               device)
-PTXASW_SHARING(13, cuCtxCreate_v3,
-               (CUcontext * made, CUexecAffinityParam* of, int count, unsigned flags,
-                CUdevice device),
-               made, of, count, flags, device)
-PTXASW_SHARING(14, cuCtxCreate_v4,
-               (CUcontext * made, CreateParameters* of, unsigned flags, CUdevice device), made, of,
-               flags, device)
 
 #define PTXASW_COOPERATIVE(symbol, hook)                                                           \
   PTXASW_EXPORT CUresult CUDAAPI symbol(CUfunction f, unsigned gx, unsigned gy, unsigned gz,       \

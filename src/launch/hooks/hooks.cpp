@@ -13,6 +13,7 @@
 #include "launch/hooks/call_hooks.hpp"
 #include "launch/hooks/link_hooks.hpp"
 #include "launch/hooks/module_hooks.hpp"
+#include "launch/hooks/sharing_hooks.hpp"
 #include "launch/kernels/passing_variant.hpp"
 #include "launch/waiting/trampolines.hpp"
 
@@ -257,9 +258,9 @@ unsigned hook_by_version(std::string_view name, int version) {
                 with_parameters = 12050;
   if (name == "cuGetProcAddress") return version >= with_status ? address_2 : address;
   if (name == "cuCtxCreate")
-    return first_of_sharing + (version >= with_parameters ? 14U
-                               : version >= with_affinity ? 13U
-                                                          : 12U);
+    return version >= with_parameters ? context_create_4
+           : version >= with_affinity ? context_create_3
+                                      : context_create_2;
   if (name == "cuCtxSynchronize") return version >= of_context ? synchronize_2 : synchronize;
   return hook_count;
 }
@@ -332,8 +333,10 @@ template <unsigned hook, unsigned copy> void* made() {
     return pointer(get_proc_address<copy>);
   else if constexpr (hook == address_2)
     return pointer(get_proc_address_2<copy>);
-  else if constexpr (hook < first_of_modules)
+  else if constexpr (hook < first_of_sharing)
     return call_hook(hook, copy);
+  else if constexpr (hook < first_of_modules)
+    return sharing_hook(hook, copy);
   else if constexpr (hook < first_of_links)
     return module_hook(hook, copy);
   else

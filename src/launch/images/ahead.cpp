@@ -1,9 +1,9 @@
 // Looks up, decodes, and keeps account of what was asked for.
 #include "launch/images/ahead.hpp"
 
+#include "launch/own_thread.hpp"
+
 #include <algorithm>
-#include <csignal>
-#include <pthread.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -18,14 +18,10 @@ constexpr std::size_t most_bytes_ahead = std::size_t{64} << 20; // of images
 Ahead::Ahead(std::string folder)
     : folder_(std::move(folder)), program_(image::program_of_process()), process_(::getpid()) {
   if (folder_.empty()) return;
-  sigset_t all, before; // signals are the program's
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread([this] { work(); });
+    thread_ = own_thread([this] { work(); });
   } catch (const std::system_error&) { // no thread is to be had: nothing is found ahead
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 // A fork leaves it behind.

@@ -2,6 +2,7 @@
 #include "launch/images/late_versions.hpp"
 
 #include "launch/driver/hook_table.hpp"
+#include "launch/driver/in_context.hpp"
 #include "launch/log.hpp"
 
 namespace ptxasw::launch {
@@ -50,16 +51,10 @@ void load_functions(CUmodule module) {
     d.func_load(function);
 }
 
-CUcontext context_of_thread() {
-  CUcontext context = nullptr;
-  if (const auto get = driver().ctx_get_current; get != nullptr) get(&context);
-  return context;
-}
-
 } // namespace
 
 void LateVersions::await(CUmodule module, const Awaited& image) {
-  if (CUcontext context = context_of_thread(); context != nullptr) await(module, context, image);
+  if (CUcontext context = current_context(); context != nullptr) await(module, context, image);
 }
 
 void LateVersions::await(void* handle, CUcontext context, const Awaited& image) {
@@ -131,7 +126,7 @@ LateVersions::Beside LateVersions::loaded(Image& image) {
 bool LateVersions::load_here() {
   const std::uint64_t version = version_.load(std::memory_order_acquire);
   if (version == 0) return false;
-  CUcontext context = context_of_thread();
+  CUcontext context = current_context();
   if (context == nullptr) return false;
   std::vector<std::pair<void*, Handle>> all;
   {

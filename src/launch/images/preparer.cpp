@@ -4,13 +4,11 @@
 #include "image/background.hpp"
 #include "image/seen_sequences.hpp"
 #include "launch/log.hpp"
+#include "launch/own_thread.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <map>
-#include <pthread.h>
-#include <thread>
 #include <unistd.h>
 
 namespace ptxasw::launch {
@@ -49,15 +47,11 @@ bool Preparer::add(std::string_view chip, image::Bytes image, const LateVersions
                          .is_awaited = when == When::now});
   now.more.notify_one();
   if (now.has_thread) return true;
-  sigset_t all, before; // signals are the program's
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    std::thread([this, &now] { work(now); }).detach();
+    own_thread([this, &now] { work(now); }).detach();
     now.has_thread = true;
   } catch (const std::system_error&) { // no thread is to be had: at the end, then
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return true;
 }
 

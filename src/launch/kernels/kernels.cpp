@@ -2,6 +2,7 @@
 #include "launch/kernels/kernels.hpp"
 
 #include "launch/driver/device_memory.hpp"
+#include "launch/driver/in_context.hpp"
 #include "launch/kernels/passing.hpp"
 #include "launch/kernels/shapes.hpp"
 #include "launch/log.hpp"
@@ -224,8 +225,7 @@ std::string Kernels::find_contract(Kernel& kernel, DeviceReader& reader) const {
 }
 
 const Kernel* Kernels::find(CUfunction handle) {
-  Key key{handle, nullptr};
-  if (const auto get = driver().ctx_get_current; get != nullptr) get(&key.context);
+  const Key key{handle, current_context()};
   const std::size_t at = Hash()(key) / 16 % slots;
   Remembered& slot = remembered[at];
   const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);

@@ -3,12 +3,11 @@
 
 #include "launch/driver/in_context.hpp"
 #include "launch/log.hpp"
+#include "launch/own_thread.hpp"
 
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <pthread.h>
 #include <unistd.h>
 #include <utility>
 
@@ -49,11 +48,7 @@ void StepLoader::start() {
     // What is registered later is called earlier: the driver was initialized before.
     [[maybe_unused]] static const int registered = std::atexit(end_of_program);
   }
-  sigset_t all, before; // signals are the program's
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = own_thread([this] { work(); });
 }
 
 void StepLoader::ask(std::shared_ptr<const Kernel> kernel) {

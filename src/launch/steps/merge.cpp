@@ -308,12 +308,13 @@ std::string Merger::why_not(const Run& run) const {
   const Driver& d = driver();
   if (stopped_) return "nothing is put off any more";
   if (!d.ctx_push || !d.ctx_pop || !d.ctx_get_current || !d.ctx_get_device ||
-      !d.pointer_get_attribute || run.kernel->context == nullptr)
+      !d.pointer_get_attribute || (run.is_waited && !d.stream_synchronize) ||
+      run.kernel->context == nullptr)
     return "this driver does not tell enough";
   if (run.request.stream == CU_STREAM_PER_THREAD) return "its stream is the thread's own";
   const std::string caller = unseen_caller();
   if (!caller.empty() || !run.is_waited) return caller;
-  if (!d.stream_synchronize || !is_only_device()) return "the program uses several devices";
+  if (!is_only_device()) return "the program uses several devices";
   return unseen_reader();
 }
 

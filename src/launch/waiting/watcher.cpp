@@ -1,9 +1,9 @@
 // Sleeps and looks.
 #include "launch/waiting/watcher.hpp"
 
+#include "launch/own_thread.hpp"
+
 #include <chrono>
-#include <csignal>
-#include <pthread.h>
 
 namespace ptxasw::launch {
 namespace {
@@ -39,11 +39,7 @@ void Watcher::wake() {
 
 void Watcher::start() {
   if (thread_.joinable()) return;
-  sigset_t all, before; // signals are the program's
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = own_thread([this] { watch(); });
 }
 
 void Watcher::watch() {

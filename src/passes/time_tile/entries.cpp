@@ -339,8 +339,7 @@ private:
     std::optional<Usage> least;
     for (const passes::StepShape& shape : shapes) {
       passes::StepEntry entry = passes::write_steps(kernel, plan, shape, name);
-      if (is_too_long(entry.text))
-        entry.refused = {Reason::step_region, "an entry has too many instructions"};
+      if (entry.refused.empty()) entry.refused = why_too_long(entry.text);
       if (!entry.refused.empty()) {
         if (!least && best.entry.refused.empty()) best.entry = std::move(entry);
         continue;

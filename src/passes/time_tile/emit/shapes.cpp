@@ -174,8 +174,9 @@ StepTile tile_of(const StepPlan& plan, const StepShape& shape) {
   return tile;
 }
 
-bool is_too_long(std::string_view text) {
-  return std::ranges::count(text, ';') > most_instructions;
+Why why_too_long(std::string_view text) {
+  if (std::ranges::count(text, ';') <= most_instructions) return {};
+  return {Reason::step_region, "an entry has too many instructions"};
 }
 
 bool stays_in_registers(const Usage& usage) {

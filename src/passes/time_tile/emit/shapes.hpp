@@ -48,8 +48,8 @@ std::uint64_t least_march(const StepPlan& plan);
 // For the report: one block's line of neighbouring elements.
 StepTile tile_of(const StepPlan& plan, const passes::StepShape& shape);
 
-// The text of an entry is longer than what stays in the caches of instructions.
-bool is_too_long(std::string_view text);
+// Not empty: the text of an entry is longer than what stays in the caches of instructions.
+Why why_too_long(std::string_view text);
 
 // A thread's places stay in registers, but for a few of the path along rims.
 bool stays_in_registers(const Usage& usage);

@@ -99,8 +99,7 @@ private:
     SequenceEntry last{.refused = {Reason::step_region, "no shape was found"}};
     for (const StepShape& shape : shapes_of(plan_.region)) {
       SequenceEntry entry = SequenceWriter(kernels_, plan_, shape, name).run();
-      if (is_too_long(entry.text))
-        entry.refused = {Reason::step_region, "an entry has too many instructions"};
+      if (entry.refused.empty()) entry.refused = why_too_long(entry.text);
       if (entry.refused.empty()) {
         const auto usage = oracle::usage_in(*replaced(entry.text).text, name, assembler_);
         if (!usage || stays_in_registers(*usage)) return entry;
