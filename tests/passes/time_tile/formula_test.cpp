@@ -20,7 +20,10 @@ Formula less(const IntegerPolynomial& a, const IntegerPolynomial& b) {
 }
 
 bool exclude(const std::vector<Formula>& all, unsigned steps = 1000) {
-  return is_contradiction(all, steps);
+  std::vector<const Formula*> each;
+  for (const Formula& formula : all)
+    each.push_back(&formula);
+  return is_contradiction(std::move(each), steps);
 }
 
 TEST(Formula, BoundsExclude) {

@@ -72,9 +72,23 @@ INSTANTIATE_TEST_SUITE_P(
                       Tile{"tile_c", cross, {32, 8, 1}}, Tile{"tile_d", seven, {128, 1, 1}},
                       Tile{"tile_e", cross, {16, 16, 1}}, Tile{"tile_f", cross, {32, 16, 1}},
                       Tile{"tile_h", around, {32, 8, 1}}, Tile{"tile_i", square, {16, 16, 1}},
+                      Tile{"tile_k", cross, {16, 16, 1}}, Tile{"tile_l", cross, {32, 8, 1}},
                       Tile{
                           "tile_g", "1(-1,0,0) 1(0,-1,0) 1(0,0,0) 1(0,1,0) 1(1,0,0)", {16, 16, 1}}),
     [](const auto& row) { return row.param.name; });
+
+// Its threads fill it in loops over rows and columns.
+TEST(StepTilesAround, ATorus) {
+  const Stepped stepped(tile("tile_m"), "", {.count = 3, .width = 32, .strips = 4, .rows = 8});
+  ASSERT_EQ(stepped.entry.refused.text, "");
+  unsigned merged = 0;
+  for (const auto& [nx, ny] : {std::pair{16U, 16U}, {17U, 33U}, {40U, 19U}, {64U, 48U}}) {
+    const StepHost host = host_for(stepped, nx, ny, {16, 16, 1}, nx);
+    EXPECT_EQ(host.fit_error(), "") << nx << 'x' << ny;
+    EXPECT_EQ(host.difference(7, &merged), "") << nx << 'x' << ny;
+  }
+  EXPECT_EQ(merged, 8U);
+}
 
 // --- What is no such tile -----------------------------------------------------------------------
 
@@ -155,6 +169,21 @@ TEST(StepTilesRefused, WhereAnotherElementIs) {
                             "ld.global.f32 \t%f1, [%rd2];\nsetp.ne.s32 \t%p4, %r1, 7;\n"
                             "@%p4 bra $L_other;\nld.global.f32 \t%f1, [%rd2+8];\n$L_other:")),
             others);
+}
+
+// What lies beside the block is read from elsewhere than what the tile holds of it.
+TEST(StepTilesRefused, WhereSidesDiffer) {
+  constexpr const char* place = "uses %tid.x for more than the place of the thread";
+  EXPECT_EQ(refusal(without("ld.global.nc.f32 \t%f21, [%rd2+-4]", "ld.global.nc.f32 \t%f21, [%rd2]",
+                            "tile_l")),
+            place);
+  EXPECT_EQ(
+      refusal(without("ld.global.nc.f32 \t%f22, [%rd2+4]",
+                      "ld.global.nc.f32 \t%f22, [%rd2+4];\nadd.f32 \t%f22, %f22, %f22", "tile_l")),
+      place);
+  EXPECT_EQ(refusal(without("ld.global.nc.f32 \t%f21, [%rd2+-4]",
+                            "ld.global.nc.f32 \t%f21, [%rd2+-4];\nmov.u32 \t%r5, 7", "tile_l")),
+            "what it reads is chosen by more than the place of the thread");
 }
 
 TEST(StepTilesRefused, WhereTheTileIsNotFilledOnce) {

@@ -63,4 +63,10 @@ OtherKernel emulate_text(std::string text, const ptx::Body& of, const emulator::
   return made;
 }
 
+void know_shape(emulator::Kernel& kernel, const std::array<std::uint32_t, 3>& shape) {
+  for (unsigned axis = 0; axis < 3; ++axis)
+    kernel.trace.specials.try_emplace(ptx::along(ptx::Special::ntid_x, axis),
+                                      kernel.context->constant(32, shape.at(axis)));
+}
+
 } // namespace ptxasw::passes

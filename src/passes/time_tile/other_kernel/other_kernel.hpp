@@ -33,4 +33,8 @@ std::vector<ptx::Edit> decided_branches(const emulator::Kernel& kernel);
 OtherKernel emulate_text(std::string text, const ptx::Body& of, const emulator::Budget& budget,
                          const std::array<std::uint32_t, 3>& shape, emulator::Follow follow);
 
+// Of one that was emulated for blocks of the shape: it has its sizes, if it does not read them,
+// too.
+void know_shape(emulator::Kernel& kernel, const std::array<std::uint32_t, 3>& shape);
+
 } // namespace ptxasw::passes

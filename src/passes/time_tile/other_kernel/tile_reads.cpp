@@ -244,7 +244,10 @@ private:
     for (unsigned axis = 0; axis < 3; ++axis)
       all.push_back(not_negative(IntegerPolynomial::coordinate(axis)));
     for (const Term fact : k_.facts_at(head_))
-      if (auto known = reader_.condition(fact, thread)) all.push_back(std::move(*known));
+      if (auto known = reader_.condition(fact, thread)) {
+        add_sizes(*known, all);
+        all.push_back(std::move(*known));
+      }
     std::vector<Formula> own;
     for (BlockId block = load.block; !k_.cfg.dominates(block, head_); block = k_.cfg.idom[block]) {
       const Term fact = k_.trace.entry_fact[block];
@@ -257,10 +260,30 @@ private:
     return all;
   }
 
-  // Bounds of single coordinates, which a step's loads keep (StepLoads::facts_of).
+  // Of x < n, where 0 <= x: that 0 < n.
+  static void add_sizes(const Formula& formula, std::vector<Formula>& all) {
+    if (formula.kind == Formula::Kind::all)
+      for (const Formula& part : formula.parts)
+        add_sizes(part, all);
+    if (formula.kind != Formula::Kind::not_negative) return;
+    bool is_below = false, is_other = false;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const auto along = formula.value.along(axis).constant();
+      (along && *along <= 0 ? is_below : is_other) |= !along || *along != 0;
+    }
+    if (is_below && !is_other) all.push_back(not_negative(formula.value.elsewhere()));
+  }
+
+  // Bounds of single coordinates, and x != e, which a step's loads keep (StepLoads::facts_of).
   static bool is_box(const Formula& formula) {
     if (formula.kind == Formula::Kind::all) return std::ranges::all_of(formula.parts, is_box);
-    if (formula.kind != Formula::Kind::not_negative) return formula.kind == Formula::Kind::always;
+    if (formula.kind == Formula::Kind::any)
+      return formula.parts.size() == 2 && std::ranges::all_of(formula.parts, is_bound) &&
+             formula.parts[0].value + formula.parts[1].value == IntegerPolynomial(-2);
+    return is_bound(formula);
+  }
+  static bool is_bound(const Formula& formula) {
+    if (formula.kind != Formula::Kind::not_negative) return true; // of all threads, or of none
     unsigned axes = 0;
     for (unsigned axis = 0; axis < 3; ++axis) {
       const IntegerPolynomial along = formula.value.along(axis);
@@ -293,24 +316,39 @@ private:
                        .offset = at_place(value.element->offset, thread)};
   }
 
+  // A thread that does the load and stores, and what is known of it.
+  struct Reader {
+    ThreadInBlock thread{};
+    std::vector<Formula> known;
+  };
+
   void find_reads() {
     for (const Event* load : loads_) {
       TileLoad found = likeliest(*load);
-      if (!made_.refused.empty()) return;
+      find_readers(*load);
       std::vector<Formula> of_writers; // by element, of who wrote it first
-      for_each_thread(
-          [&](const ThreadInBlock& thread) { find_elements(*load, found, of_writers, thread); });
+      for (const Reader& reader : readers_)
+        if (made_.refused.empty()) find_elements(*load, found, of_writers, reader);
       if (!made_.refused.empty()) return;
       for (TileElement& element : found.elements)
-        element.when = for_readers(*load, std::move(element.when));
+        element.when = for_readers(std::move(element.when));
       if (found.elements.size() > 1 && !told_apart(*load, found)) {
         for (std::size_t n = 1; n < found.elements.size(); ++n)
-          found.elements[n].when = for_readers(*load, std::move(of_writers[n - 1]));
+          found.elements[n].when = for_readers(std::move(of_writers[n - 1]));
         if (!told_apart(*load, found))
           return refuse(load->inst, "places of the tile hold other elements");
       }
       made_.loads.push_back(std::move(found));
     }
+  }
+
+  void find_readers(const Event& load) {
+    readers_.clear();
+    decided_.clear();
+    for_each_thread([&](const ThreadInBlock& thread) {
+      Reader reader{thread, facts(load, thread)};
+      if (!contradict(reader)) readers_.push_back(std::move(reader));
+    });
   }
 
   // What most readers find. Only a guess: each of them is looked at below.
@@ -359,10 +397,9 @@ private:
 
   // Whoever wrote there stored elements that were loaded, or numbers, and somebody did.
   void find_elements(const Event& load, TileLoad& found, std::vector<Formula>& of_writers,
-                     const ThreadInBlock& thread) {
-    const std::vector<Formula> known = facts(load, thread);
-    if (contradict(known)) return;
-    std::vector<Formula> nobody = known;
+                     const Reader& reader) {
+    const ThreadInBlock& thread = reader.thread;
+    std::vector<Formula> nobody;
     if (const auto place = shared(load.address, thread, 0, load.element_bytes))
       need(*place, load.element_bytes);
     const bool is_known = for_each_writer(load, thread, [&](const Writer& writer, bool is_it) {
@@ -371,7 +408,7 @@ private:
         auto here = is_it ? found_at(value, thread) : std::nullopt;
         const auto is_here = [&](const TileElement& element) { return element.is_same(*here); };
         if (here && std::ranges::any_of(found.elements, is_here)) continue;
-        if (contradict(and_(known, {writer.when, value.when}))) continue;
+        if (contradict(reader, {&writer.when, &value.when})) continue;
         if (!here || found.elements.size() > most_elements)
           return refuse(load.inst, "places of the tile hold other elements");
         here->when = at_place(value.when, thread);
@@ -380,64 +417,63 @@ private:
       }
     });
     if (!is_known) return refuse_place(load.inst, "where it reads in the tile is not known");
-    if (!contradict(nobody)) refuse(load.inst, "nobody may have stored what it reads of the tile");
+    const Formula none = all_of(std::move(nobody));
+    if (!contradict(reader, {&none}))
+      refuse(load.inst, "nobody may have stored what it reads of the tile");
   }
 
   // What is left to be asked of threads that do the load: x == 0 is x <= 0. That this is enough is
   // looked at below.
-  Formula for_readers(const Event& load, Formula formula) {
+  Formula for_readers(Formula formula) {
     using enum Formula::Kind;
     if (formula.kind == all || formula.kind == any) {
       const bool is_all = formula.kind == all;
       for (Formula& part : formula.parts)
-        part = part.kind == not_negative ? decided(load, std::move(part))
-                                         : for_readers(load, std::move(part));
+        part = part.kind == not_negative ? decided(part) : for_readers(std::move(part));
       return is_all ? all_of(std::move(formula.parts)) : any_of(std::move(formula.parts));
     }
     return formula;
   }
-  Formula decided(const Event& load, Formula bound) {
+  Formula decided(const Formula& bound) {
+    const auto [known, missing] = decided_.try_emplace(bound.value.terms(), bound);
+    if (!missing) return known->second;
     bool holds = true, fails = true;
-    for_each_thread([&](const ThreadInBlock& thread) {
-      if (!holds && !fails) return;
-      const std::vector<Formula> known = facts(load, thread);
-      const Formula own = in_block(bound, thread);
-      holds = holds && contradict(and_(known, {not_(own)}));
-      fails = fails && contradict(and_(known, {own}));
-    });
-    return holds || fails ? always(holds) : bound;
+    for (const Reader& reader : readers_) {
+      if (!holds && !fails) break;
+      const Formula own = in_block(bound, reader.thread), other = not_(own);
+      holds = holds && contradict(reader, {&other});
+      fails = fails && contradict(reader, {&own});
+    }
+    if (holds || fails) known->second = always(holds);
+    return known->second;
   }
 
   // Of each thread that finds an element its condition holds, and those of all others do not.
   bool told_apart(const Event& load, const TileLoad& found) {
     bool all = true;
-    for_each_thread([&](const ThreadInBlock& thread) {
-      const std::vector<Formula> known = facts(load, thread);
-      if (!all || contradict(known)) return;
-      for_each_writer(load, thread, [&](const Writer& writer, bool is_it) {
+    for (const Reader& reader : readers_)
+      for_each_writer(load, reader.thread, [&](const Writer& writer, bool is_it) {
         for (const BlockReader::Value& value : writer.values) {
-          const auto here = is_it && all ? found_at(value, thread) : std::nullopt;
-          if (!here) continue; // it was seen that nobody finds that
-          for (std::size_t n = 1; n < found.elements.size(); ++n) {
-            const Formula when = in_block(found.elements[n].when, thread);
-            all = all &&
-                  contradict(and_(known, {writer.when, value.when,
-                                          found.elements[n].is_same(*here) ? not_(when) : when}));
+          const auto here = is_it && all ? found_at(value, reader.thread) : std::nullopt;
+          if (!here || contradict(reader, {&writer.when, &value.when})) continue; // nobody finds it
+          for (std::size_t n = 1; n < found.elements.size() && all; ++n) {
+            Formula when = in_block(found.elements[n].when, reader.thread);
+            if (found.elements[n].is_same(*here)) when = not_(when);
+            all = contradict(reader, {&writer.when, &value.when, &when});
           }
         }
       });
-    });
     return all;
   }
 
-  static std::vector<Formula> and_(std::vector<Formula> all, std::initializer_list<Formula> more) {
+  // None of these hold of the thread.
+  bool contradict(const Reader& reader, std::initializer_list<const Formula*> more = {}) {
+    std::vector<const Formula*> all;
+    for (const Formula& formula : reader.known)
+      all.push_back(&formula);
     all.insert(all.end(), more);
-    return all;
-  }
-
-  bool contradict(const std::vector<Formula>& all) {
     unsigned steps = steps_of_a_proof;
-    const bool found = is_contradiction(all, steps);
+    const bool found = is_contradiction(std::move(all), steps);
     c_.spend(4 * std::uint64_t{steps_of_a_proof - steps} + 16);
     return found;
   }
@@ -463,6 +499,8 @@ private:
   std::vector<const Event*> stores_, loads_;
   std::map<BlockId, Term> reached_;
   std::map<BlockReader::Shared, std::vector<Writer>> writers_;
+  std::vector<Reader> readers_;                         // of the load at hand
+  std::map<IntegerPolynomial::Terms, Formula> decided_; // bounds, as these have them
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "passes/time_tile/other_kernel/untile.hpp"
 
 #include "passes/shared/block_rules.hpp"
+#include "passes/time_tile/other_kernel/alike_sides.hpp"
 #include "passes/time_tile/other_kernel/left_out.hpp"
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
 #include "passes/time_tile/other_kernel/reroll.hpp"
@@ -205,14 +206,22 @@ Attempt untile_for(const emulator::Kernel& kernel, const BlockShape& shape,
   known.context->allow({});
   Untiled made;
   made.conditions = tile.conditions;
-  OtherKernel other = emulate_text(Untiler(known, tile, shape).run(), known.body, budget, shape,
-                                   emulator::Follow::addresses);
-  if (!other.refused.empty()) return {{.refused = other.refused}, true, false};
-  made.module = std::move(other.module);
-  made.kernel = std::move(other.kernel);
-  for (unsigned axis = 0; axis < 3; ++axis)
-    made.kernel.trace.specials.try_emplace(ptx::along(ptx::Special::ntid_x, axis),
-                                           made.kernel.context->constant(32, shape[axis]));
+  const auto take = [&](std::string text) {
+    OtherKernel other =
+        emulate_text(std::move(text), known.body, budget, shape, emulator::Follow::addresses);
+    made.refused = other.refused;
+    made.module = std::move(other.module);
+    made.kernel = std::move(other.kernel);
+    if (made.refused.empty()) know_shape(made.kernel, shape);
+  };
+  take(Untiler(known, tile, shape).run());
+  if (!made.refused.empty()) return {{.refused = made.refused}, true, false};
+  AlikeSides alike = find_alike_sides(made.kernel, shape, budget);
+  if (!alike.edits.empty()) {
+    take(edited_text(made.kernel.body, std::move(alike.edits)));
+    if (!made.refused.empty()) return {{.refused = made.refused}, true, false};
+    std::ranges::move(alike.conditions, std::back_inserter(made.conditions));
+  }
   add_shape(made.conditions, shape);
   return {std::move(made), true, false};
 }

@@ -331,12 +331,18 @@ void BlockReader::require(const std::vector<InRange>& ranges) {
   }
 }
 
-// At all places of the grid, of which blocks begin at some.
+// At all places of the grid or, along axes of which the number is that of the block's first place,
+// at all that have the rest of a block behind them.
 std::optional<std::vector<contract::Condition>> BlockReader::conditions() const {
   if (never_holds_) return std::nullopt;
-  Box grid;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    grid[axis] = {number(0), threads(axis)};
+  const auto grid = [&](const IntegerPolynomial& value) {
+    Box box;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      const Number behind = value.along(axis).constant() ? Number{shape_[axis]} - 1 : 0;
+      box[axis] = {number(0), minus(threads(axis), number(behind))};
+    }
+    return box;
+  };
   std::vector<contract::Condition> all;
   const auto add = [&](contract::Expression value, const std::string& otherwise) {
     const bool always = value.size() == 1 && value[0].kind == contract::Token::Kind::constant &&
@@ -344,8 +350,10 @@ std::optional<std::vector<contract::Condition>> BlockReader::conditions() const 
     if (!always) all.push_back({std::move(value), otherwise});
   };
   for (const auto& [key, range] : ranges_) {
-    add(minus(least_in(grid, range.value), number(range.least - range.first)), range.otherwise);
-    add(minus(number(range.most - range.last), most_in(grid, range.value)), range.otherwise);
+    add(minus(least_in(grid(range.value), range.value), number(range.least - range.first)),
+        range.otherwise);
+    add(minus(number(range.most - range.last), most_in(grid(range.value), range.value)),
+        range.otherwise);
   }
   return all;
 }

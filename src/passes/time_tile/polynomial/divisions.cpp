@@ -163,12 +163,13 @@ std::optional<IntegerPolynomial> IntegerPolynomialReader::remainder(Term t,
   const auto by = value ? read(n, reading) : std::nullopt;
   if (!by) return std::nullopt;
   const bool is_signed = c_.kind(t) == Kind::srem;
-  const Number end = Number{1} << (c_.width(t) - (is_signed ? 1 : 0));
+  const Number end = Number{1} << (c_.width(t) - 1);
   const auto times = static_cast<Number>(next_multiple(*value, *by));
-  auto divided = next_to({a, n, *value, *by, times, is_signed}, reading);
+  auto divided = next_to({a, n, *value, *by, times, true}, reading);
   if (!divided) return std::nullopt;
-  // What is compared is what the machine compares. With a sign what is not below a multiple is not
-  // negative either; of -n < a < n the rest is a.
+  // What is compared, with a sign, is what the machine compares: so without one it is not as large
+  // that it would have one. With a sign what is not below a multiple is not negative either; of
+  // -n < a < n the rest is a.
   for (const IntegerPolynomial& number : {*by, *by * IntegerPolynomial(times)})
     reading.ranges.push_back({number, 0, end - 1});
   reading.ranges.push_back({*value, is_signed ? -end : 0, end - 1});

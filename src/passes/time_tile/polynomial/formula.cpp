@@ -157,11 +157,8 @@ Formula moved_by(const Formula& formula, const std::array<Number, 3>& by) {
   return moved;
 }
 
-bool is_contradiction(const std::vector<Formula>& all, unsigned& steps) {
-  std::vector<const Formula*> open;
-  for (const Formula& formula : all)
-    open.push_back(&formula);
-  return Search(steps).excludes({}, std::move(open));
+bool is_contradiction(std::vector<const Formula*> all, unsigned& steps) {
+  return Search(steps).excludes({}, std::move(all));
 }
 
 } // namespace ptxasw::passes

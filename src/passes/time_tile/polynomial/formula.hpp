@@ -31,6 +31,6 @@ IntegerPolynomial moved_by(const IntegerPolynomial& value, const std::array<Numb
 Formula moved_by(const Formula& formula, const std::array<Number, 3>& by);
 
 // No whole numbers satisfy all of them. Costs `steps`; false where these do not suffice.
-bool is_contradiction(const std::vector<Formula>& all, unsigned& steps);
+bool is_contradiction(std::vector<const Formula*> all, unsigned& steps);
 
 } // namespace ptxasw::passes
