@@ -62,6 +62,18 @@ unsigned register_units(ptx::Type type) {
   }
 }
 
+bool is_read(const ptx::Body& body, const Cfg& cfg, const Liveness& live, ptx::InstId inst,
+             ptx::RegId reg) {
+  const BlockId block = cfg.block_of[inst];
+  for (ptx::InstId i = inst + 1; i < cfg.blocks[block].end; ++i) {
+    bool found = false;
+    for_each_use(body, body.insts[i], [&](ptx::RegId used) { found |= used == reg; });
+    if (found) return true;
+    if (body.insts[i].guard == ptx::none && written(body, i, i + 1, reg)) return false;
+  }
+  return live.live_out(block, reg);
+}
+
 bool written(const ptx::Body& body, ptx::InstId first, ptx::InstId end, ptx::RegId reg) {
   bool found = false;
   for (ptx::InstId i = first; i < end && !found; ++i)

@@ -58,17 +58,22 @@ public:
   }
   friend bool operator==(const SumOfProducts& a, const SumOfProducts& b) = default;
 
-  // Divided by one product; none: something is left.
+  // None: something is left. Long division, by what leads in an order that products keep.
   friend std::optional<Self> quotient(const Self& what, const Self& by) {
-    if (by.terms_.size() != 1) return std::nullopt;
-    const auto& [product, coefficient] = *by.terms_.begin();
-    Self result;
+    if (by.terms_.empty()) return std::nullopt;
+    Self result, left = what;
     result.too_large_ = what.too_large_ || by.too_large_;
-    for (const auto& [factors, n] : what.terms_) {
+    const auto& [product, coefficient] = by.leading();
+    while (!left.terms_.empty()) {
+      const auto [factors, n] = left.leading();
       if (n % coefficient != 0 || !std::ranges::includes(factors, product)) return std::nullopt;
+      Self term;
       Product rest;
       std::ranges::set_difference(factors, product, std::back_inserter(rest));
-      result.add(rest, n / coefficient);
+      term.add(rest, n / coefficient);
+      result = result + term;
+      left = left - term * by;
+      if (left.too_large_ && !what.too_large_) return std::nullopt;
     }
     return result;
   }
@@ -88,6 +93,13 @@ protected:
 
 private:
   static constexpr SBits largest = SBits{1} << 64;
+
+  // The longest product, of these the last.
+  [[nodiscard]] const typename Terms::value_type& leading() const {
+    return *std::ranges::max_element(terms_, [](const auto& a, const auto& b) {
+      return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a.first < b.first;
+    });
+  }
 
   Terms terms_;
 };

@@ -197,7 +197,8 @@ private:
     return made;
   }
 
-  // Where what the register holds is used for more than computation. None: not known.
+  // Where what the register holds is used for more than computation of registers that nothing else
+  // writes. None: nowhere.
   std::optional<BlockId> used_at(RegId first) {
     std::set<RegId> seen{first};
     std::vector<RegId> open{first};
@@ -205,11 +206,9 @@ private:
     while (!open.empty()) {
       const RegId reg = open.back();
       open.pop_back();
-      if (written_[reg].size() != 1) return std::nullopt;
       for (const InstId id : users_[reg]) {
-        const Inst& inst = body_.insts[id];
-        if (ptx::group(inst.op) == Group::pure && inst.guard == ptx::none) {
-          analysis::for_each_definition(body_, inst, [&](RegId made) {
+        if (computes_alone(id)) {
+          analysis::for_each_definition(body_, body_.insts[id], [&](RegId made) {
             if (seen.insert(made).second) open.push_back(made);
           });
           continue;
@@ -221,6 +220,14 @@ private:
       }
     }
     return common == analysis::no_block ? std::nullopt : std::optional(common);
+  }
+
+  [[nodiscard]] bool computes_alone(InstId id) const {
+    const Inst& inst = body_.insts[id];
+    bool is_alone = ptx::group(inst.op) == Group::pure && inst.guard == ptx::none;
+    analysis::for_each_definition(body_, inst,
+                                  [&](RegId made) { is_alone &= written_[made].size() == 1; });
+    return is_alone;
   }
 
   void decide(const Definition& definition) {

@@ -278,7 +278,8 @@ StepKernel::StepKernel(emulator::Kernel& kernel, const emulator::Budget& budget,
     enough_ = with_enough_threads(this->kernel(), budget);
   if (enough_) {
     of_enough_ = std::make_unique<StepKernel>(enough_->other.kernel, budget);
-    if (of_enough_->find().refused.empty()) return;
+    without_loops_ = of_enough_->find().refused;
+    if (without_loops_.empty()) return;
     of_enough_.reset();
     enough_.reset();
   }
@@ -299,7 +300,11 @@ emulator::Kernel& StepKernel::kernel() {
 }
 
 StepPlan StepKernel::find(Motion motion, unsigned choice) {
-  if (!refused_.empty()) return {.refused = refused_};
+  // What the kernel is refused for without its loops says more than that it has some.
+  const auto said = [&](const Why& why) {
+    return why.reason == Reason::step_loop && !without_loops_.empty() ? without_loops_ : why;
+  };
+  if (!refused_.empty()) return {.refused = said(refused_)};
   if (of_enough_) {
     StepPlan plan = of_enough_->find(motion, choice);
     add_conditions(plan);
@@ -307,6 +312,7 @@ StepPlan StepKernel::find(Motion motion, unsigned choice) {
   }
   StepPlan plan = find_step(kernel(), motion, choice, swept_.sweep);
   if (plan.refused.text == has_loops && !unrolled_.left.empty()) plan.refused.text = unrolled_.left;
+  plan.refused = said(plan.refused);
   add_conditions(plan);
   return plan;
 }

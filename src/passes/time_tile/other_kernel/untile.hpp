@@ -58,6 +58,7 @@ private:
   std::optional<Untiled> untiled_;
   // Of a kernel with loops of which nothing else makes a step: without these.
   std::optional<EnoughThreads> enough_;
+  Why without_loops_; // why that is no step
   std::unique_ptr<StepKernel> of_enough_;
 };
 

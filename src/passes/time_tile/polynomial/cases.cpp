@@ -114,17 +114,23 @@ private:
     return holds == conjunction ? before : std::optional(std::move(other));
   }
 
-  // An unsigned i - c < n, as compilers write c <= i < c + n of the number of a thread, where it
-  // stands for a row that is the first or the last one: i - c may be less than 0.
+  // An unsigned x - c < n, as compilers write c <= x < c + n, where places have an x below c: x - c
+  // may be less than 0. Of places row by row x may be the number of the thread.
   std::optional<Disjuncts> ends_apart(Term t, bool holds) {
     const Term a = c_.args(t)[0], b = c_.args(t)[1];
     const unsigned width = c_.width(a);
-    if (!reader_.row() || (width != 32 && width != 64)) return std::nullopt;
+    if (width != 32 && width != 64) return std::nullopt;
     Reading reading{.ranges = {}, .choices = &choices_, .open = {}};
     const auto value = reader_.read(a, reading), end = reader_.read(b, reading);
     if (!value || !end) return std::nullopt;
-    const IntegerPolynomial beside = *value - reader_.thread(0);
-    if (beside != beside.elsewhere() || !seems_negative(beside)) return std::nullopt;
+    const auto is_below = [&](const IntegerPolynomial& place) {
+      const IntegerPolynomial beside = *value - place;
+      return beside == beside.elsewhere() && seems_negative(beside);
+    };
+    bool is_apart = is_below(reader_.thread(0));
+    for (unsigned axis = 0; axis < 3; ++axis)
+      is_apart |= is_below(IntegerPolynomial::coordinate(axis));
+    if (!is_apart) return std::nullopt;
     const Term from = c_.not_(c_.slt(a, c_.constant(width, 0)));
     auto ways = split(c_.and_(from, c_.slt(a, b)), holds);
     if (ways)

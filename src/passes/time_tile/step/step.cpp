@@ -1,6 +1,7 @@
 // The search for a time step. The conditions about sizes are in step_conditions.cpp.
 #include "passes/time_tile/step/step.hpp"
 
+#include "analysis/liveness.hpp"
 #include "passes/shared/block_rules.hpp"
 #include "passes/time_tile/polynomial/equal_fields.hpp"
 #include "passes/time_tile/step/step_axes.hpp"
@@ -129,7 +130,7 @@ private:
     shape_ = std::move(axes.shape);
     for (const StepLoop& loop : loops_.loops) {
       meaning_.loops.emplace(loop.axis, loop.number);
-      if (plan_.places[loop.axis] != Place::threads || !k_.loops.contains(loop.number, plan_.head))
+      if (plan_.places[loop.axis] == Place::none || !k_.loops.contains(loop.number, plan_.head))
         return refuse(Reason::step_loop, has_loops);
     }
     places_.set_loops(loops_.loops);
@@ -181,7 +182,7 @@ private:
     std::map<RegId, unsigned> written;
     std::set<RegId> numbers;
     for (const emulator::Definition& definition : k_.trace.definitions) {
-      if (definition.at_entry && !goes_round(definition)) continue;
+      if (definition.at_entry ? !goes_round(definition) : !is_read(definition)) continue;
       if (!definition.at_entry) ++written[definition.reg];
       const Term value = at_place(definition.value);
       if (c_.width(value) != 32 && c_.width(value) != 64) continue;
@@ -202,6 +203,10 @@ private:
     std::erase_if(plan_.sized, [&](const auto& entry) { return changes(entry.first); });
     std::erase_if(numbers, changes);
     if (plan_.rows) plan_.rows->numbers = std::move(numbers);
+  }
+
+  [[nodiscard]] bool is_read(const emulator::Definition& definition) const {
+    return analysis::is_read(body_, k_.cfg, *k_.liveness, definition.inst, definition.reg);
   }
 
   // Sizes of the launch that are numbers of places are part of it.

@@ -21,9 +21,7 @@ Term walked(emulator::Kernel& kernel, const StepLoops& loops, unsigned axis) {
   sym::Context& context = *kernel.context;
   const StepLoop* const loop = loops.along(axis);
   if (loop == nullptr) return context.constant(32, 0);
-  return context.mul(context.extract(loop->iteration, 0, 32),
-                     context.mul(kernel.trace.special(ptx::along(Special::nctaid_x, axis)),
-                                 kernel.trace.special(ptx::along(Special::ntid_x, axis))));
+  return context.mul(context.extract(loop->iteration, 0, 32), threads_along(kernel, axis));
 }
 
 // How many bits of the block's number the kernel uses, with a sign, as __mul24 does; 0: all.
@@ -79,7 +77,8 @@ FoundAxes find_axes(emulator::Kernel& kernel, const StepLoops& loops, Meaning& m
     meaning.axes.emplace(place.id, axis);
     if (!has_thread || !has_block) {
       made.places[axis] = has_thread ? Place::thread : Place::block;
-      places.add((has_thread ? thread : block).id, place, axis, place);
+      places.add((has_thread ? thread : block).id, context.sub(place, walked(kernel, loops, axis)),
+                 axis, place);
       continue;
     }
     if (!size.valid()) { // a number is written in the program

@@ -16,6 +16,16 @@ using emulator::Definition;
 using ptx::Special;
 using sym::Term;
 
+Term threads_along(emulator::Kernel& kernel, unsigned axis) {
+  sym::Context& c = *kernel.context;
+  const auto special = [&](Special one) { return kernel.trace.special(ptx::along(one, axis)); };
+  const auto known = [&](Special one) { return special(one).valid() && !c.value(special(one)); };
+  const Term blocks = special(Special::nctaid_x), size = special(Special::ntid_x);
+  if (!known(Special::tid_x)) return known(Special::ctaid_x) ? blocks : Term{};
+  if (!known(Special::ctaid_x)) return size;
+  return blocks.valid() && size.valid() ? c.mul(blocks, size) : Term{};
+}
+
 const StepLoop* StepLoops::along(unsigned axis) const {
   const auto found = std::ranges::find(loops, axis, &StepLoop::axis);
   return found == loops.end() ? nullptr : &*found;
@@ -23,15 +33,24 @@ const StepLoop* StepLoops::along(unsigned axis) const {
 
 namespace {
 
-// All threads of the launch along the axis, in any way that programs write it.
+// All threads of the launch along the axis, in any way that programs write it: also as the number
+// of blocks, of one thread each, or of the threads of one block, where nothing else is read of
+// them.
 std::vector<Term> all_threads(emulator::Kernel& kernel, unsigned axis) {
   sym::Context& c = *kernel.context;
-  const Term blocks = kernel.trace.special(ptx::along(Special::nctaid_x, axis)),
-             size = kernel.trace.special(ptx::along(Special::ntid_x, axis));
-  if (!blocks.valid() || !size.valid()) return {};
-  const Term product = c.mul(blocks, size);
-  return {product, c.sext(product, 64), c.zext(product, 64),
-          c.mul(c.zext(blocks, 64), c.zext(size, 64))};
+  const auto known = [&](Special special) {
+    const Term t = kernel.trace.special(ptx::along(special, axis));
+    return t.valid() && !c.value(t);
+  };
+  const Term count = threads_along(kernel, axis);
+  if (!count.valid()) return {};
+  std::vector<Term> all{count, c.sext(count, 64), c.zext(count, 64)};
+  if (known(Special::tid_x) && known(Special::ctaid_x)) {
+    const Term blocks = kernel.trace.special(ptx::along(Special::nctaid_x, axis)),
+               size = kernel.trace.special(ptx::along(Special::ntid_x, axis));
+    all.push_back(c.mul(c.zext(blocks, 64), c.zext(size, 64)));
+  }
+  return all;
 }
 
 // By how much a value grows from iteration to iteration, if that is the same for all.

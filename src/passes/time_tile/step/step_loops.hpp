@@ -18,6 +18,10 @@ namespace ptxasw::passes {
 
 inline constexpr const char* has_loops = "it has loops"; // of another kind
 
+// How many threads the launch has along the axis, as the kernel knows them: %nctaid * %ntid, or
+// either one, if the thread knows nothing of the other. Invalid: it does not.
+sym::Term threads_along(emulator::Kernel& kernel, unsigned axis);
+
 struct StepLoop {
   std::uint32_t number = 0; // of the kernel's loops
   unsigned axis = 0;

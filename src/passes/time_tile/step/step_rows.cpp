@@ -24,8 +24,10 @@ public:
     for (const emulator::Definition& definition : k_.trace.definitions)
       if (!definition.at_entry)
         add_divisors(places_.at(definition.value, k_.cfg.block_of[definition.inst]));
-    for (const IntegerPolynomial& length : lengths_)
-      if (auto found = with(length)) return found;
+    for (const bool is_sum : {false, true}) // of sizes, as n - 2
+      for (const IntegerPolynomial& length : lengths_)
+        if (is_sum == (length.terms().size() != 1))
+          if (auto found = with(length)) return found;
     return std::nullopt;
   }
 
@@ -61,9 +63,7 @@ private:
       return;
     Reading reading;
     const auto by = reader.read(c_.args(t)[1], reading);
-    if (by && reading.ranges.empty() && *by == by->elsewhere() && by->terms().size() == 1 &&
-        !by->constant())
-      add_length(*by);
+    if (by && reading.ranges.empty() && *by == by->elsewhere() && !by->constant()) add_length(*by);
   }
 
   // Of the thread, which is below 2^31, however it is extended.
