@@ -173,11 +173,11 @@ private:
     if (!at[0].valid()) return {};
     if (!at[1].valid()) return {{at[0], counts[0], at[0]}};
     std::vector<Numbered> made;
-    for (const unsigned last : {0U, 1U})
-      if (counts.at(last).valid())
-        made.push_back({c_.add(c_.mul(at.at(1 - last), counts.at(last)), at.at(last)),
-                        counts.at(1 - last).valid() ? c_.mul(counts[0], counts[1]) : Term{},
-                        at.at(last)});
+    for (const unsigned n : {0U, 1U})
+      if (counts.at(n).valid())
+        made.push_back({c_.add(c_.mul(at.at(1 - n), counts.at(n)), at.at(n)),
+                        counts.at(1 - n).valid() ? c_.mul(counts[0], counts[1]) : Term{},
+                        at.at(n)});
     return made;
   }
 
