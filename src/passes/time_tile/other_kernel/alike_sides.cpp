@@ -139,17 +139,14 @@ private:
 
   // At all places of the launch; false: it is not known where.
   bool add_conditions(const std::vector<InRange>& ranges) {
-    if (!std::ranges::all_of(ranges, [](const InRange& range) { return range.value.is_linear(); }))
-      return false;
     Box grid;
     for (unsigned axis = 0; axis < 3; ++axis)
       grid[axis] = {number(0), threads(axis)};
-    for (const InRange& range : ranges) {
-      add_once(made_.conditions,
-               {minus(least_in(grid, range.value), number(range.least)), range.otherwise});
-      add_once(made_.conditions,
-               {minus(number(range.most), most_in(grid, range.value)), range.otherwise});
-    }
+    std::vector<contract::Condition> all = made_.conditions;
+    for (const InRange& range : ranges)
+      if (!add_in_range(all, grid, range.value, {range.least, range.most}, range.otherwise))
+        return false;
+    made_.conditions = std::move(all);
     return true;
   }
 

@@ -121,11 +121,8 @@ private:
 
   // At all places of the box.
   static bool require_range(std::vector<Condition>& needed, const Box& box, const InRange& range) {
-    const IntegerPolynomial value = with_threads(range.value);
-    if (!value.is_linear()) return false;
-    require(needed, minus(least_in(box, value), number(range.least)), range.otherwise);
-    require(needed, minus(number(range.most), most_in(box, value)), range.otherwise);
-    return true;
+    return add_in_range(needed, box, with_threads(range.value), {range.least, range.most},
+                        range.otherwise);
   }
 
   // Where threads that come to the block have their places, as far as single comparisons tell.

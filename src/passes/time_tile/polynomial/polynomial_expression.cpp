@@ -146,4 +146,14 @@ void add_once(std::vector<contract::Condition>& conditions, contract::Condition 
     conditions.push_back(std::move(condition));
 }
 
+bool add_in_range(std::vector<contract::Condition>& conditions, const Box& box,
+                  const IntegerPolynomial& whole, std::pair<Number, Number> least_and_most,
+                  std::string_view otherwise) {
+  if (!whole.is_linear()) return false;
+  for (Expression value : {minus(least_in(box, whole), number(least_and_most.first)),
+                           minus(number(least_and_most.second), most_in(box, whole))})
+    if (!always_holds(value)) add_once(conditions, {std::move(value), std::string(otherwise)});
+  return true;
+}
+
 } // namespace ptxasw::passes

@@ -50,5 +50,10 @@ using Box = std::array<Span, 3>;
 // The least or the largest value that a linear polynomial has in a box that is not empty.
 contract::Expression least_in(const Box& box, const IntegerPolynomial& whole);
 contract::Expression most_in(const Box& box, const IntegerPolynomial& whole);
+// That it is from `least` to `most` at all places of the box: conditions, but for those that always
+// hold. False: it is no sum of coordinates.
+bool add_in_range(std::vector<contract::Condition>& conditions, const Box& box,
+                  const IntegerPolynomial& whole, std::pair<Number, Number> least_and_most,
+                  std::string_view otherwise);
 
 } // namespace ptxasw::passes

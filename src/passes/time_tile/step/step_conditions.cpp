@@ -64,12 +64,8 @@ void StepSizes::require(Expression value, std::string otherwise) {
 
 void StepSizes::require_in_range(const Box& box, const InRange& range,
                                  const std::string& otherwise) {
-  if (!range.value.is_linear()) {
+  if (!add_in_range(plan_.conditions, box, range.value, {range.least, range.most}, otherwise))
     plan_.refused = {Reason::step_index, "an index is no sum of coordinates"};
-    return;
-  }
-  require(minus(least_in(box, range.value), number(range.least)), otherwise);
-  require(minus(number(range.most), most_in(box, range.value)), otherwise);
 }
 
 // --- Guards -------------------------------------------------------------------------------------
