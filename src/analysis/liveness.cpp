@@ -62,8 +62,10 @@ unsigned register_units(ptx::Type type) {
   }
 }
 
-bool is_read(const ptx::Body& body, const Cfg& cfg, const Liveness& live, ptx::InstId inst,
-             ptx::RegId reg) {
+namespace {
+
+bool is_read_behind(const ptx::Body& body, const Cfg& cfg, const Liveness& live, ptx::InstId inst,
+                    ptx::RegId reg) {
   const BlockId block = cfg.block_of[inst];
   for (ptx::InstId i = inst + 1; i < cfg.blocks[block].end; ++i) {
     bool found = false;
@@ -72,6 +74,15 @@ bool is_read(const ptx::Body& body, const Cfg& cfg, const Liveness& live, ptx::I
     if (body.insts[i].guard == ptx::none && written(body, i, i + 1, reg)) return false;
   }
   return live.live_out(block, reg);
+}
+
+} // namespace
+
+bool is_read(const ptx::Body& body, const Cfg& cfg, const Liveness& live, ptx::InstId inst) {
+  bool found = false;
+  for_each_definition(body, body.insts[inst],
+                      [&](ptx::RegId reg) { found |= is_read_behind(body, cfg, live, inst, reg); });
+  return found;
 }
 
 bool written(const ptx::Body& body, ptx::InstId first, ptx::InstId end, ptx::RegId reg) {

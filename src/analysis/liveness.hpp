@@ -46,9 +46,8 @@ void for_each_definition(const ptx::Body& body, const ptx::Inst& inst, auto&& vi
   for (const ptx::Arg& arg : body.dst(inst))
     if (arg.kind == ptx::Arg::Kind::reg) visit(arg.id);
 }
-// Somebody reads what the instruction writes to the register.
-bool is_read(const ptx::Body& body, const Cfg& cfg, const Liveness& live, ptx::InstId inst,
-             ptx::RegId reg);
+// Somebody reads some of what the instruction writes.
+bool is_read(const ptx::Body& body, const Cfg& cfg, const Liveness& live, ptx::InstId inst);
 // Some instruction of [first, end) writes `reg`.
 bool written(const ptx::Body& body, ptx::InstId first, ptx::InstId end, ptx::RegId reg);
 

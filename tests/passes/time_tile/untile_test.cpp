@@ -186,6 +186,23 @@ TEST(StepTilesRefused, WhereSidesDiffer) {
             "what it reads is chosen by more than the place of the thread");
 }
 
+// What a register holds there was loaded in front, on the one way that is left for these blocks.
+TEST(StepTilesRefused, WhereOneSideWritesWhatTheOtherHasLoaded) {
+  std::string text = without("setp.gt.s32 \t%p11, %r1, 0;",
+                             "mov.f32 %f9, 0f00000000;\nmov.u32 %r19, %ntid.x;\n"
+                             "setp.lt.u32 %p1, %r19, 8;\n@%p1 bra $L_few;\n"
+                             "ld.global.nc.f32 %f9, [%rd2+4];\n$L_few:\nsetp.gt.s32 %p11, %r1, 0;",
+                             "tile_l");
+  for (const auto& [some, behind] :
+       {std::pair{std::string("ld.global.nc.f32 \t%f21, [%rd2+-4];"), "mov.f32 %f9, 0f00000000;"},
+        {"add.f32 \t%f15, %f21, %f22;", "add.f32 %f15, %f15, %f9;"}}) {
+    const auto at = text.find(some);
+    ASSERT_NE(at, std::string::npos) << some;
+    text.insert(at + some.size(), std::string("\n") + behind);
+  }
+  EXPECT_EQ(refusal(text), "uses %tid.x for more than the place of the thread");
+}
+
 TEST(StepTilesRefused, WhereTheTileIsNotFilledOnce) {
   EXPECT_EQ(
       refusal(without("bar.sync \t0;", "bar.sync \t0;\nst.shared.f32 \t[%r5+76], 0f00000000;")),

@@ -2,6 +2,7 @@
 #include "passes/time_tile/other_kernel/alike_sides.hpp"
 
 #include "analysis/liveness.hpp"
+#include "analysis/reachability.hpp"
 #include "passes/time_tile/other_kernel/other_kernel.hpp"
 #include "passes/time_tile/other_kernel/same_values.hpp"
 #include "passes/time_tile/other_kernel/unrolled_loop.hpp"
@@ -55,7 +56,8 @@ private:
     if (!k_.trace.executed[block] || code.first == code.end || code.succs.size() != 2)
       return std::nullopt;
     const Inst& branch = body_.insts[code.end - 1];
-    if (branch.op != ptx::Op::bra || branch.guard == ptx::none) return std::nullopt;
+    if (branch.op != ptx::Op::bra || branch.guard == ptx::none || is_behind_store(block))
+      return std::nullopt;
     auto first = side(block, code.succs[0]), second = side(block, code.succs[1]);
     if (!first || !second || first->behind != second->behind) return std::nullopt;
     auto both = handed_on(*first), others = handed_on(*second);
@@ -79,6 +81,15 @@ private:
     return made.last == analysis::no_block ? std::nullopt : std::optional(std::move(made));
   }
 
+  // What is loaded there may be what was stored.
+  [[nodiscard]] bool is_behind_store(BlockId block) const {
+    return std::ranges::any_of(k_.trace.events, [&](const emulator::Event& event) {
+      return event.kind == emulator::EventKind::store &&
+             (event.block == block ||
+              analysis::reached_from(cfg_, event.block, analysis::no_block)[block]);
+    });
+  }
+
   // Registers that it writes and hands on. None: it does more than to compute, and to load some of
   // these.
   [[nodiscard]] std::optional<std::set<RegId>> handed_on(const Side& side) const {
@@ -97,6 +108,7 @@ private:
       if (inst.opaque || inst.mods.cc || inst.guard != ptx::none ||
           (!is_jump && !is_load && !is_parameter && group != Group::pure))
         return std::nullopt;
+      if (is_load && body_.dst(inst).size() != 1) return std::nullopt; // aligned as a vector
       bool is_lost = false;
       if (is_load)
         analysis::for_each_definition(body_, inst, [&](RegId reg) {
@@ -118,7 +130,9 @@ public:
 
   AlikeSides run(const std::vector<Fork>& forks) {
     Meaning meaning;
-    if (!find_axes(k_, {}, meaning, places_).refused.empty()) return {};
+    const FoundAxes axes = find_axes(k_, {}, meaning, places_);
+    if (!axes.refused.empty()) return {};
+    made_.conditions = axes.shape;
     const IntegerPolynomialReader reader(k_, meaning);
     for (const Fork& fork : forks)
       compare(fork, {.kernel = k_, .places = places_, .reader = reader});

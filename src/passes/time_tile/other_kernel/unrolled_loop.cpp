@@ -20,6 +20,24 @@ using ptx::Arg;
 using ptx::InstId;
 using sym::Term;
 
+namespace {
+
+// On some way from the block that dominates it. Where all ways bring the same the emulator notes
+// nothing.
+bool is_written_between(const emulator::Kernel& kernel, BlockId block, ptx::RegId reg) {
+  const analysis::Cfg& cfg = kernel.cfg;
+  const BlockId above = cfg.idom[block];
+  if (above == analysis::no_block || cfg.blocks[block].preds == std::vector{above}) return false;
+  for (BlockId between = 0; between < cfg.blocks.size(); ++between)
+    if (between != above && cfg.reachable(between) && cfg.dominates(above, between) &&
+        analysis::written(kernel.body, cfg.blocks[between].first, cfg.blocks[between].end, reg) &&
+        (between == block || analysis::reached_from(cfg, between, above)[block]))
+      return true;
+  return false;
+}
+
+} // namespace
+
 sym::Term value_behind(const emulator::Kernel& kernel, BlockId block, ptx::RegId reg) {
   const auto& definitions = kernel.trace.definitions;
   const auto value_of = [&](InstId id, bool at_entry) {
@@ -32,8 +50,9 @@ sym::Term value_behind(const emulator::Kernel& kernel, BlockId block, ptx::RegId
     const analysis::Block& code = kernel.cfg.blocks[block];
     for (InstId id = code.end; id-- > code.first;)
       if (analysis::written(kernel.body, id, id + 1, reg)) return value_of(id, false);
-    if (code.first == code.end) continue;
-    if (const Term merged = value_of(code.first, true); merged.valid()) return merged;
+    if (code.first != code.end)
+      if (const Term merged = value_of(code.first, true); merged.valid()) return merged;
+    if (is_written_between(kernel, block, reg)) return {};
   }
   return {};
 }

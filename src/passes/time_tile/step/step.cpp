@@ -206,7 +206,7 @@ private:
   }
 
   [[nodiscard]] bool is_read(const emulator::Definition& definition) const {
-    return analysis::is_read(body_, k_.cfg, *k_.liveness, definition.inst, definition.reg);
+    return analysis::is_read(body_, k_.cfg, *k_.liveness, definition.inst);
   }
 
   // Sizes of the launch that are numbers of places are part of it.

@@ -35,10 +35,10 @@ void StepSlice::refuse(Reason reason, const Inst& inst, std::string_view why) {
 
 Why StepSlice::run(std::span<const StepRead* const> others) {
   on_way_ = analysis::definitions(body_);
-  for (ptx::RegId reg = 0; reg < on_way_.size(); ++reg)
-    std::erase_if(on_way_[reg], [&](InstId id) {
+  for (std::vector<InstId>& all : on_way_)
+    std::erase_if(all, [&](InstId id) {
       return !region_.has(k_.cfg.block_of[id]) ||
-             !analysis::is_read(body_, k_.cfg, *k_.liveness, id, reg);
+             !analysis::is_read(body_, k_.cfg, *k_.liveness, id);
     });
   std::vector<Arg> guards, values;
   for (const StepGuard& guard : plan_.guards) {
