@@ -153,9 +153,7 @@ private:
 
   // At all places of the launch; false: it is not known where.
   bool add_conditions(const std::vector<InRange>& ranges) {
-    Box grid;
-    for (unsigned axis = 0; axis < 3; ++axis)
-      grid[axis] = {number(0), threads(axis)};
+    const Box grid = whole_launch();
     std::vector<contract::Condition> all = made_.conditions;
     for (const InRange& range : ranges)
       if (!add_in_range(all, grid, range.value, {range.least, range.most}, range.otherwise))

@@ -63,8 +63,7 @@ public:
     FoundAxes axes = find_axes(k_, {}, meaning, places_);
     if (!axes.refused.empty()) return {};
     reader_.emplace(k_, meaning);
-    for (unsigned axis = 0; axis < 3; ++axis)
-      grid_[axis] = {number(0), threads(axis)};
+    grid_ = whole_launch();
     find_ended();
     for (const Definition& definition : k_.trace.definitions)
       if (!definition.at_entry) decide(definition);

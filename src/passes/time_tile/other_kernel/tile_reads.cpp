@@ -466,7 +466,7 @@ private:
     return all;
   }
 
-  // None of these hold of the thread.
+  // Not all of these hold of the thread.
   bool contradict(const Reader& reader, std::initializer_list<const Formula*> more = {}) {
     std::vector<const Formula*> all;
     for (const Formula& formula : reader.known)

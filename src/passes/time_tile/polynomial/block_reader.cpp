@@ -336,25 +336,17 @@ void BlockReader::require(const std::vector<InRange>& ranges) {
 std::optional<std::vector<contract::Condition>> BlockReader::conditions() const {
   if (never_holds_) return std::nullopt;
   const auto grid = [&](const IntegerPolynomial& value) {
-    Box box;
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      const Number behind = value.along(axis).constant() ? Number{shape_[axis]} - 1 : 0;
-      box[axis] = {number(0), minus(threads(axis), number(behind))};
-    }
+    Box box = whole_launch();
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (value.along(axis).constant())
+        box[axis].end = minus(std::move(box[axis].end), number(Number{shape_[axis]} - 1));
     return box;
   };
   std::vector<contract::Condition> all;
-  const auto add = [&](contract::Expression value, const std::string& otherwise) {
-    const bool always = value.size() == 1 && value[0].kind == contract::Token::Kind::constant &&
-                        value[0].value >= 0;
-    if (!always) all.push_back({std::move(value), otherwise});
-  };
-  for (const auto& [key, range] : ranges_) {
-    add(minus(least_in(grid(range.value), range.value), number(range.least - range.first)),
-        range.otherwise);
-    add(minus(number(range.most - range.last), most_in(grid(range.value), range.value)),
-        range.otherwise);
-  }
+  for (const auto& [key, range] : ranges_)
+    if (!add_in_range(all, grid(range.value), range.value,
+                      {range.least - range.first, range.most - range.last}, range.otherwise))
+      return std::nullopt;
   return all;
 }
 

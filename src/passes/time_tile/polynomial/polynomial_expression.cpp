@@ -146,6 +146,13 @@ void add_once(std::vector<contract::Condition>& conditions, contract::Condition 
     conditions.push_back(std::move(condition));
 }
 
+Box whole_launch() {
+  Box box;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    box.at(axis) = {number(0), threads(axis)};
+  return box;
+}
+
 bool add_in_range(std::vector<contract::Condition>& conditions, const Box& box,
                   const IntegerPolynomial& whole, std::pair<Number, Number> least_and_most,
                   std::string_view otherwise) {

@@ -46,6 +46,7 @@ struct Span {
   contract::Expression first, end;
 };
 using Box = std::array<Span, 3>;
+Box whole_launch(); // a place for each thread
 
 // The least or the largest value that a linear polynomial has in a box that is not empty.
 contract::Expression least_in(const Box& box, const IntegerPolynomial& whole);

@@ -109,10 +109,7 @@ FoundAxes find_rows_of_blocks(emulator::Kernel& kernel, const StepLoops& loops, 
                               StepPlaces& places) {
   using enum Special;
   sym::Context& context = *kernel.context;
-  const auto known = [&](Special special) {
-    const Term t = kernel.trace.special(special);
-    return t.valid() && !context.value(t) ? t : Term{};
-  };
+  const auto known = [&](Special special) { return read_special(kernel, special); };
   const std::array<Term, 2> of_axis{known(tid_x), known(ctaid_x)};
   const bool has_others = std::ranges::any_of(std::array{tid_y, tid_z, ctaid_y, ctaid_z},
                                               [&](Special one) { return known(one).valid(); });
@@ -160,10 +157,7 @@ public:
       }
   }
 
-  [[nodiscard]] Term known(Special special) const {
-    const Term t = k_.trace.special(special);
-    return t.valid() && !c_.value(t) ? t : Term{};
-  }
+  [[nodiscard]] Term known(Special special) const { return read_special(k_, special); }
 
 private:
   // By rows, and by columns.

@@ -22,8 +22,7 @@ constexpr Number most_blocks = 65535; // along y and z
 StepSizes::StepSizes(emulator::Kernel& kernel, StepPlan& plan,
                      const IntegerPolynomialReader& reader)
     : c_(*kernel.context), plan_(plan), reader_(reader) {
-  for (unsigned axis = 0; axis < 3; ++axis)
-    grid_[axis] = {number(0), threads(axis)};
+  grid_ = whole_launch();
   if (plan_.rows) add_rows(*plan_.rows);
   for (unsigned axis = 0; axis < 3; ++axis)
     if (plan_.walks[axis]) add_walk(axis, *plan_.walks[axis]);

@@ -16,14 +16,19 @@ using emulator::Definition;
 using ptx::Special;
 using sym::Term;
 
+Term read_special(const emulator::Kernel& kernel, Special special) {
+  const Term t = kernel.trace.special(special);
+  return t.valid() && !kernel.context->value(t) ? t : Term{};
+}
+
 Term threads_along(emulator::Kernel& kernel, unsigned axis) {
-  sym::Context& c = *kernel.context;
-  const auto special = [&](Special one) { return kernel.trace.special(ptx::along(one, axis)); };
-  const auto known = [&](Special one) { return special(one).valid() && !c.value(special(one)); };
-  const Term blocks = special(Special::nctaid_x), size = special(Special::ntid_x);
-  if (!known(Special::tid_x)) return known(Special::ctaid_x) ? blocks : Term{};
-  if (!known(Special::ctaid_x)) return size;
-  return blocks.valid() && size.valid() ? c.mul(blocks, size) : Term{};
+  const Term blocks = kernel.trace.special(ptx::along(Special::nctaid_x, axis)),
+             size = kernel.trace.special(ptx::along(Special::ntid_x, axis));
+  const bool has_block = read_special(kernel, ptx::along(Special::ctaid_x, axis)).valid();
+  if (!read_special(kernel, ptx::along(Special::tid_x, axis)).valid())
+    return has_block ? blocks : Term{};
+  if (!has_block) return size;
+  return blocks.valid() && size.valid() ? kernel.context->mul(blocks, size) : Term{};
 }
 
 const StepLoop* StepLoops::along(unsigned axis) const {
@@ -38,18 +43,12 @@ namespace {
 // them.
 std::vector<Term> all_threads(emulator::Kernel& kernel, unsigned axis) {
   sym::Context& c = *kernel.context;
-  const auto known = [&](Special special) {
-    const Term t = kernel.trace.special(ptx::along(special, axis));
-    return t.valid() && !c.value(t);
-  };
   const Term count = threads_along(kernel, axis);
   if (!count.valid()) return {};
   std::vector<Term> all{count, c.sext(count, 64), c.zext(count, 64)};
-  if (known(Special::tid_x) && known(Special::ctaid_x)) {
-    const Term blocks = kernel.trace.special(ptx::along(Special::nctaid_x, axis)),
-               size = kernel.trace.special(ptx::along(Special::ntid_x, axis));
-    all.push_back(c.mul(c.zext(blocks, 64), c.zext(size, 64)));
-  }
+  const Term blocks = kernel.trace.special(ptx::along(Special::nctaid_x, axis)),
+             size = kernel.trace.special(ptx::along(Special::ntid_x, axis));
+  if (count != blocks && count != size) all.push_back(c.mul(c.zext(blocks, 64), c.zext(size, 64)));
   return all;
 }
 

@@ -18,6 +18,9 @@ namespace ptxasw::passes {
 
 inline constexpr const char* has_loops = "it has loops"; // of another kind
 
+// What a thread has of itself, or of the launch. Invalid: it reads none, or it is a number.
+sym::Term read_special(const emulator::Kernel& kernel, ptx::Special special);
+
 // How many threads the launch has along the axis, as the kernel knows them: %nctaid * %ntid, or
 // either one, if the thread knows nothing of the other. Invalid: it does not.
 sym::Term threads_along(emulator::Kernel& kernel, unsigned axis);
